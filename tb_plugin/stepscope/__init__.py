@@ -1,0 +1,1 @@
+"""StepScope for TensorBoard."""

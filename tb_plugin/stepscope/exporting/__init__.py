@@ -1,0 +1,1 @@
+"""Results as csv, json, text, pprof and Chrome traces."""

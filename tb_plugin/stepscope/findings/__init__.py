@@ -1,0 +1,1 @@
+"""Rules over lens results: ranked findings with evidence."""

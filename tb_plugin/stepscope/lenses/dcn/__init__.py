@@ -1,0 +1,1 @@
+"""The dcn lens: which cross-slice collective stalls the accelerator."""

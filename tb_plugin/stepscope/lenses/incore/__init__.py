@@ -1,0 +1,1 @@
+"""The in-core lens: which phase inside one fused kernel is long."""

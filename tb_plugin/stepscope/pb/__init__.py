@@ -1,0 +1,1 @@
+"""Generated messages of proto/stepscope. Made by `make generate`; never edited."""

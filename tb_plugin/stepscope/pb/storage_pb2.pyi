@@ -1,0 +1,84 @@
+from google.protobuf.internal import containers as _containers
+from google.protobuf.internal import enum_type_wrapper as _enum_type_wrapper
+from google.protobuf import descriptor as _descriptor
+from google.protobuf import message as _message
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
+
+DESCRIPTOR: _descriptor.FileDescriptor
+
+class Codec(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    RAW: _ClassVar[Codec]
+    ZLIB: _ClassVar[Codec]
+RAW: Codec
+ZLIB: Codec
+
+class Envelope(_message.Message):
+    __slots__ = ("codec", "raw_size_bytes", "crc32c", "body")
+    CODEC_FIELD_NUMBER: _ClassVar[int]
+    RAW_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    CRC32C_FIELD_NUMBER: _ClassVar[int]
+    BODY_FIELD_NUMBER: _ClassVar[int]
+    codec: Codec
+    raw_size_bytes: int
+    crc32c: int
+    body: bytes
+    def __init__(self, codec: _Optional[_Union[Codec, str]] = ..., raw_size_bytes: _Optional[int] = ..., crc32c: _Optional[int] = ..., body: _Optional[bytes] = ...) -> None: ...
+
+class ElementEntry(_message.Message):
+    __slots__ = ("fields", "part", "position", "raw_size_bytes")
+    FIELDS_FIELD_NUMBER: _ClassVar[int]
+    PART_FIELD_NUMBER: _ClassVar[int]
+    POSITION_FIELD_NUMBER: _ClassVar[int]
+    RAW_SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    fields: _containers.RepeatedScalarFieldContainer[str]
+    part: int
+    position: int
+    raw_size_bytes: int
+    def __init__(self, fields: _Optional[_Iterable[str]] = ..., part: _Optional[int] = ..., position: _Optional[int] = ..., raw_size_bytes: _Optional[int] = ...) -> None: ...
+
+class RecordIndex(_message.Message):
+    __slots__ = ("kind", "name", "schema", "elements", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "parts")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    HAS_STEP_FIELD_NUMBER: _ClassVar[int]
+    FIRST_STEP_FIELD_NUMBER: _ClassVar[int]
+    LAST_STEP_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
+    WRITTEN_WALL_NS_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    PARTS_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    name: str
+    schema: int
+    elements: _containers.RepeatedCompositeFieldContainer[ElementEntry]
+    has_step: bool
+    first_step: int
+    last_step: int
+    rows: int
+    version: int
+    closed: bool
+    session: str
+    block: int
+    written_wall_ns: int
+    producer: str
+    parts: int
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., elements: _Optional[_Iterable[_Union[ElementEntry, _Mapping]]] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., parts: _Optional[int] = ...) -> None: ...
+
+class TagContent(_message.Message):
+    __slots__ = ("kind", "name", "schema", "producer")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    name: str
+    schema: int
+    producer: str
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., producer: _Optional[str] = ...) -> None: ...

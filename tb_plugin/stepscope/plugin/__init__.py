@@ -1,0 +1,1 @@
+"""The TensorBoard plugin: loader, routes, panel files."""

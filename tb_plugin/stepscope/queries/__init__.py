@@ -1,0 +1,1 @@
+"""What one can ask: open, options, windows, compare, cache."""

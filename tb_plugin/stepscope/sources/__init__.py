@@ -1,0 +1,1 @@
+"""Foreign files: one module per format, each from a path to records."""

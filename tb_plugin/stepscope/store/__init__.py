@@ -1,0 +1,1 @@
+"""Records in event files: writing them, and reading them back."""
