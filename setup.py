@@ -57,7 +57,6 @@ setup(
         "console_scripts": ["stepscope = stepscope.cli.main:main"],
     },
     classifiers=[
-        "License :: OSI Approved :: Apache Software License",
         "Programming Language :: Python :: 3",
         "Typing :: Typed",
     ],

@@ -23,9 +23,7 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 
 _DTYPES: dict[str, int] = {name.lower(): number for name, number in common_pb2.DType.items() if number}
-_NUMPY: dict[int, np.dtype[Any]] = {
-    number: np.dtype(name).newbyteorder("<") for name, number in _DTYPES.items()
-}
+_NUMPY: dict[int, np.dtype[Any]] = {number: np.dtype(name).newbyteorder("<") for name, number in _DTYPES.items()}
 
 G = TypeVar("G", bound="Group")
 

@@ -318,9 +318,7 @@ _OFFSETS = (
 
 
 def _broken(place: str, found: str) -> RecordError:
-    return RecordError(
-        found, where=f"profile record, {place}", remedy="Report this to whoever wrote the record"
-    )
+    return RecordError(found, where=f"profile record, {place}", remedy="Report this to whoever wrote the record")
 
 
 def _check_index(profile: Profile, group: str, name: str, target: str) -> None:
