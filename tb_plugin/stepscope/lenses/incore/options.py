@@ -1,0 +1,21 @@
+"""The options of the in-core lens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from stepscope.lenses.options import option
+
+
+@dataclass(frozen=True)
+class InCoreOptions:
+    """What the in-core lens is asked."""
+
+    invocation: int | None = option(
+        None, "Show one invocation as if it were alone, counted from 0; by default all that the record has"
+    )
+    detail: str = option(
+        "brief",
+        "full adds remedies, deciding slots, stamps per core, distributions over invocations and probe samples",
+        choices=("brief", "full"),
+    )
