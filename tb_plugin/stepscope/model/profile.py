@@ -63,6 +63,7 @@ class Nodes(Group):
     """One row per node: a graph node, or for nested sources a distinct call path."""
 
     name: I32 = column("int32", "The node's full name, in strings")
+    op: I32 = column("int32", "The op, in strings; -1: the first of its op_types", default=-1)
     scope: I32 = column("int32", "The node's own entry in scopes", default=-1)
     kind: I8 = column("int8", "NodeKind", default=0)
     device: I32 = column("int32", "Canonical device, in strings", default=-1)
@@ -79,7 +80,7 @@ class Nodes(Group):
 
 @dataclass(frozen=True, eq=False)
 class OpTypes(Group):
-    """The types of nodes: the op first, then the device and custom types as the source lists them."""
+    """The types of nodes that accounting looks at: the op first, then the device and custom types as the source lists them."""
 
     type: I32 = column("int32", "In strings")
 
@@ -89,7 +90,7 @@ class Inputs(Group):
     """The inputs of nodes, in input order."""
 
     source: I32 = column("int32", "The node that produces the input, in nodes")
-    slot: I32 = column("int32", "Which output of the source", default=0)
+    slot: I32 = column("int32", "Which output of the source, -1 when unknown", default=0)
     kind: I8 = column("int8", "InputKind", default=0)
 
 
@@ -199,6 +200,7 @@ class Allocations(Group):
     """Allocator events: memory taken and given back."""
 
     node: I32 = column("int32", "The node during which it happened, in nodes", default=-1)
+    step: I32 = column("int32", "In steps, -1 outside every step", default=-1)
     device: I32 = column("int32", "In strings", default=-1)
     allocator: I32 = column("int32", "In strings", default=-1)
     time_ticks: I64 = column("int64", "Relative to the header's anchor")
@@ -279,6 +281,7 @@ class Profile(Record):
 
 _REFERENCES = (
     ("nodes", "name", "strings"),
+    ("nodes", "op", "strings"),
     ("nodes", "scope", "scopes"),
     ("nodes", "device", "strings"),
     ("nodes", "trace", "traces"),
@@ -300,6 +303,7 @@ _REFERENCES = (
     ("executions", "step", "steps"),
     ("executions", "lane", "lanes"),
     ("allocations", "node", "nodes"),
+    ("allocations", "step", "steps"),
     ("allocations", "device", "strings"),
     ("allocations", "allocator", "strings"),
     ("links", "source", "nodes"),

@@ -6,7 +6,7 @@ from typing import ClassVar as _ClassVar, Mapping as _Mapping, Optional as _Opti
 DESCRIPTOR: _descriptor.FileDescriptor
 
 class Nodes(_message.Message):
-    __slots__ = ("name", "scope", "kind", "device", "trace", "caller", "parameters", "float_ops", "input_shape", "op_type_end", "input_end", "output_end", "shape")
+    __slots__ = ("name", "scope", "kind", "device", "trace", "caller", "parameters", "float_ops", "input_shape", "op_type_end", "input_end", "output_end", "shape", "op")
     NAME_FIELD_NUMBER: _ClassVar[int]
     SCOPE_FIELD_NUMBER: _ClassVar[int]
     KIND_FIELD_NUMBER: _ClassVar[int]
@@ -20,6 +20,7 @@ class Nodes(_message.Message):
     INPUT_END_FIELD_NUMBER: _ClassVar[int]
     OUTPUT_END_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
+    OP_FIELD_NUMBER: _ClassVar[int]
     name: _common_pb2.Column
     scope: _common_pb2.Column
     kind: _common_pb2.Column
@@ -33,7 +34,8 @@ class Nodes(_message.Message):
     input_end: _common_pb2.Column
     output_end: _common_pb2.Column
     shape: _common_pb2.Column
-    def __init__(self, name: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., kind: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., device: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., trace: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., caller: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., parameters: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., float_ops: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., input_shape: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., op_type_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., input_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., shape: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+    op: _common_pb2.Column
+    def __init__(self, name: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., scope: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., kind: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., device: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., trace: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., caller: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., parameters: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., float_ops: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., input_shape: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., op_type_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., input_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., shape: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., op: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class OpTypes(_message.Message):
     __slots__ = ("type",)
@@ -174,7 +176,7 @@ class Executions(_message.Message):
     def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., lane: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., self_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Allocations(_message.Message):
-    __slots__ = ("node", "device", "allocator", "time_ticks", "delta_bytes", "total_bytes", "reserved_bytes", "address")
+    __slots__ = ("node", "device", "allocator", "time_ticks", "delta_bytes", "total_bytes", "reserved_bytes", "address", "step")
     NODE_FIELD_NUMBER: _ClassVar[int]
     DEVICE_FIELD_NUMBER: _ClassVar[int]
     ALLOCATOR_FIELD_NUMBER: _ClassVar[int]
@@ -183,6 +185,7 @@ class Allocations(_message.Message):
     TOTAL_BYTES_FIELD_NUMBER: _ClassVar[int]
     RESERVED_BYTES_FIELD_NUMBER: _ClassVar[int]
     ADDRESS_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
     node: _common_pb2.Column
     device: _common_pb2.Column
     allocator: _common_pb2.Column
@@ -191,7 +194,8 @@ class Allocations(_message.Message):
     total_bytes: _common_pb2.Column
     reserved_bytes: _common_pb2.Column
     address: _common_pb2.Column
-    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., device: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., allocator: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., time_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., delta_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., total_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., reserved_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., address: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+    step: _common_pb2.Column
+    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., device: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., allocator: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., time_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., delta_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., total_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., reserved_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., address: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Links(_message.Message):
     __slots__ = ("source", "target", "kind", "count")
