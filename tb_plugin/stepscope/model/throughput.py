@@ -1,0 +1,388 @@
+"""The throughput record: when samples were counted, when the rate was asked for, and what went on beside training.
+
+All `*_ns` columns are readings of one monotonic clock, relative to `base_ns`. `header.wall_anchor_ns` is the Unix time
+at relative time 0. The order of marks, samples and resets is the order in which they happened: a clock may step back,
+and two events may share a stamp, so samples and resets say how many marks (and samples) came before them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+from typing import ClassVar, Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.errors import RecordError
+from stepscope.model.columns import Group, Header, Loss, Record, Strings, column
+from stepscope.pb import throughput_pb2
+
+I8 = NDArray[np.int8]
+I32 = NDArray[np.int32]
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+
+UNKNOWN_NS = -(2**63)
+"""The stamp of something whose time is not known."""
+
+SPAN_KINDS = ("compile", "checkpoint", "evaluation", "data")
+"""The spans that are not training. Any other word is kept and shown, and counts as training."""
+
+
+class ResetKind(IntEnum):
+    """What a reset of the tracker forgets."""
+
+    RESET = 0
+    """Counts, the previous rate and the start."""
+    RESET_TIME = 1
+    """Only the start: it moves to now - offset, and so does the last sampling point."""
+    SESSION = 2
+    """A new process goes on with the series: as RESET."""
+
+
+@dataclass(frozen=True, eq=False)
+class Marks(Group):
+    """Samples whose outputs were received."""
+
+    step: I64 = column("int64", "Training step, -1 when unknown", default=-1)
+    time_ns: I64 = column("int64", "When the outputs were received")
+    count: I64 = column("int64", "Samples, -1 when the batch size is unknown")
+
+
+@dataclass(frozen=True, eq=False)
+class Samples(Group):
+    """The moments at which the rate was asked for."""
+
+    step: I64 = column("int64", "Training step, -1 when unknown", default=-1)
+    time_ns: I64 = column("int64", "When it was asked")
+    mark_end: I64 = column("int64", "How many marks came before", default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Reported(Group):
+    """Rates that the source itself states, of samples in ascending order."""
+
+    sample: I64 = column("int64", "In samples")
+    local_samples_per_sec: F64 = column("float64", "Rate, -1 where not stated", default=-1)
+    avg_samples_per_sec: F64 = column("float64", "GlobalRate, -1 where not stated", default=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Resets(Group):
+    """Resets of the tracker."""
+
+    time_ns: I64 = column("int64", "When it was reset")
+    offset_ns: I64 = column("int64", "How far before that the new start lies", default=0)
+    kind: I8 = column("int8", "ResetKind", default=0)
+    mark_end: I64 = column("int64", "How many marks came before", default=0)
+    sample_end: I64 = column("int64", "How many samples came before", default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class Spans(Group):
+    """What the host did beside waiting for outputs."""
+
+    kind: I32 = column("int32", "The word, in strings")
+    start_ns: I64 = column("int64", "Its start")
+    end_ns: I64 = column("int64", "Its end, or the last moment seen of an open one")
+    open: I8 = column("int8", "1 where it had not ended", default=0)
+
+
+@dataclass(frozen=True)
+class Throughput(Record):
+    """A throughput series, or one block of it.
+
+    Attributes:
+        name: The series' name.
+        unit: The word for what is counted: samples, tokens, steps.
+        base_ns: The clock's reading at relative time 0.
+        start_ns: When the executable was loaded, UNKNOWN_NS when unknown.
+        first_sample_ns: When the first outputs were received, UNKNOWN_NS when unknown.
+        smoothing: Weight of the previous rate, 0 to 1.
+        sampling_rule: When the rate is asked for: log_step, batch, call.
+        log_every: Steps between two samples under the rule log_step, 0 when unknown.
+        batch_size: Samples of one step on all devices, 0 when unknown or changing.
+        devices: Devices that share the work, 0 when unknown.
+        flops_per_sample: Float operations per sample, 0 when unknown.
+        peak_flops_per_sec: Peak of one device, 0 when unknown.
+        planned_steps: Steps the run is to take, 0 when unknown.
+        measured_at: Where the stamps are taken.
+        session: Which process wrote it.
+        block: Which block of that process's series it is.
+        total_before: Samples of the session counted before this block.
+    """
+
+    KIND: ClassVar[str] = "throughput"
+    SCHEMA: ClassVar[int] = 1
+    MESSAGE = throughput_pb2.Throughput
+
+    name: str = "train"
+    unit: str = "samples"
+    base_ns: int = 0
+    start_ns: int = UNKNOWN_NS
+    first_sample_ns: int = UNKNOWN_NS
+    smoothing: float = 0.4
+    sampling_rule: str = "log_step"
+    log_every: int = 0
+    batch_size: int = 0
+    devices: int = 0
+    flops_per_sample: float = 0.0
+    peak_flops_per_sec: float = 0.0
+    planned_steps: int = 0
+    measured_at: str = "the host that receives outputs"
+    session: str = ""
+    block: int = 0
+    total_before: int = 0
+    strings: Strings = field(default_factory=Strings)
+    marks: Marks = field(default_factory=Marks)
+    samples: Samples = field(default_factory=Samples)
+    reported: Reported = field(default_factory=Reported)
+    resets: Resets = field(default_factory=Resets)
+    spans: Spans = field(default_factory=Spans)
+
+    def validate(self) -> None:
+        """Raises RecordError where lengths, order or ranges do not hold together."""
+        super().validate()
+        if not 0.0 <= self.smoothing <= 1.0:
+            raise _broken("smoothing", f"a smoothing of {self.smoothing}, which is not from 0 to 1")
+        _check_range("marks.count", self.marks.count, -1, 2**63)
+        _check_range("samples.mark_end", self.samples.mark_end, 0, len(self.marks) + 1)
+        _check_order("samples.mark_end", self.samples.mark_end)
+        _check_range("reported.sample", self.reported.sample, 0, len(self.samples))
+        _check_range("spans.kind", self.spans.kind, 0, len(self.strings))
+        _check_resets(self)
+
+
+def _broken(place: str, found: str) -> RecordError:
+    return RecordError(found, where=f"throughput record, {place}", remedy="Report this to whoever wrote the record")
+
+
+def _check_range(place: str, values: NDArray[np.signedinteger], low: int, high: int) -> None:
+    if len(values) and not (low <= int(values.min()) and int(values.max()) < high):
+        bad = int(np.argmax((values < low) | (values.astype(np.float64) >= high)))
+        raise _broken(f"{place}[{bad}]", f"{int(values[bad])} is not in [{low}, {high})")
+
+
+def _check_order(place: str, values: I64) -> None:
+    back = values[1:] < values[:-1]
+    if back.any():
+        bad = int(np.argmax(back)) + 1
+        raise _broken(f"{place}[{bad}]", f"{int(values[bad])} after {int(values[bad - 1])}")
+
+
+def _check_resets(record: Throughput) -> None:
+    resets = record.resets
+    _check_range("resets.kind", resets.kind, 0, len(ResetKind))
+    for name, size in (("mark_end", len(record.marks)), ("sample_end", len(record.samples))):
+        ends = getattr(resets, name)
+        _check_range(f"resets.{name}", ends, 0, size + 1)
+        _check_order(f"resets.{name}", ends)
+
+
+def merge(records: Iterable[Throughput]) -> Throughput:
+    """Joins blocks of one series, in any order, into one record.
+
+    Blocks of one session follow each other. A later session is put on the first one's clock by the wall-clock anchors
+    and begins with a reset of kind SESSION. A block that is missing is counted in the header's losses.
+
+    Raises:
+        RecordError: There is no block, or blocks differ in name or unit.
+    """
+    blocks = list(records)
+    if not blocks:
+        raise _broken("merge", "no block to join")
+    for block in blocks[1:]:
+        if (block.name, block.unit) != (blocks[0].name, blocks[0].unit):
+            raise _broken("merge", f"{block.name} in {block.unit} beside {blocks[0].name} in {blocks[0].unit}")
+    sessions: dict[str, list[Throughput]] = {}
+    for block in blocks:
+        sessions.setdefault(block.session, []).append(block)
+    joined = [_join_session(parts) for parts in sessions.values()]
+    joined.sort(key=_wall_start)
+    return _join(joined, sessions=True)
+
+
+def _wall_start(record: Throughput) -> int:
+    known = record.start_ns if record.start_ns != UNKNOWN_NS else 0
+    return (record.header.wall_anchor_ns or record.base_ns) + known
+
+
+def _join_session(parts: list[Throughput]) -> Throughput:
+    latest = {part.block: part for part in sorted(parts, key=lambda part: len(part.marks) + len(part.samples))}
+    ordered = [latest[number] for number in sorted(latest)]
+    return _join(ordered, sessions=False)
+
+
+def _join(parts: Sequence[Throughput], *, sessions: bool) -> Throughput:
+    first = parts[0]
+    if len(parts) == 1:
+        return first
+    shifts = [_clock_shift(first, part) for part in parts]
+    moved = [_shifted(part, shift) for part, shift in zip(parts, shifts, strict=True)]
+    strings = list(dict.fromkeys(text for part in parts for text in part.strings))
+    mark_base = _bases(parts, "marks")
+    sample_base = _bases(parts, "samples")
+    losses = tuple(dict.fromkeys(loss for part in parts for loss in part.header.losses))
+    if not sessions:
+        losses += _missing_blocks(parts)
+    return dataclasses.replace(
+        first,
+        header=dataclasses.replace(first.header, losses=losses),
+        first_sample_ns=_first_known(moved),
+        planned_steps=max(part.planned_steps for part in parts),
+        strings=Strings.of(strings),
+        marks=_stack(Marks, [part.marks for part in moved]),
+        samples=_stack(Samples, [part.samples for part in moved], {"mark_end": mark_base}),
+        reported=_stack(Reported, [part.reported for part in moved], {"sample": sample_base}),
+        resets=_join_resets(moved, mark_base, sample_base, sessions=sessions),
+        spans=_stack(Spans, [_renamed_spans(part, strings) for part in moved]),
+    )
+
+
+def _clock_shift(first: Throughput, part: Throughput) -> int:
+    if part.session == first.session or not (first.header.wall_anchor_ns and part.header.wall_anchor_ns):
+        return part.base_ns - first.base_ns
+    return part.header.wall_anchor_ns - first.header.wall_anchor_ns
+
+
+def _shifted(part: Throughput, shift: int) -> Throughput:
+    if not shift:
+        return part
+    spans = part.spans
+    return dataclasses.replace(
+        part,
+        start_ns=_moved(part.start_ns, shift),
+        first_sample_ns=_moved(part.first_sample_ns, shift),
+        marks=dataclasses.replace(part.marks, time_ns=part.marks.time_ns + shift),
+        samples=dataclasses.replace(part.samples, time_ns=part.samples.time_ns + shift),
+        resets=dataclasses.replace(part.resets, time_ns=part.resets.time_ns + shift),
+        spans=dataclasses.replace(spans, start_ns=spans.start_ns + shift, end_ns=spans.end_ns + shift),
+    )
+
+
+def _moved(stamp_ns: int, shift: int) -> int:
+    return UNKNOWN_NS if stamp_ns == UNKNOWN_NS else stamp_ns + shift
+
+
+def _first_known(parts: Sequence[Throughput]) -> int:
+    return next((part.first_sample_ns for part in parts if part.first_sample_ns != UNKNOWN_NS), UNKNOWN_NS)
+
+
+def _bases(parts: Sequence[Throughput], group: str) -> list[int]:
+    ends = np.cumsum([len(getattr(part, group)) for part in parts])
+    return [0, *ends[:-1].tolist()]
+
+
+G = TypeVar("G", bound=Group)
+
+
+def _stack(kind: type[G], groups: Sequence[G], bases: dict[str, list[int]] | None = None) -> G:
+    columns = {}
+    for spec in dataclasses.fields(kind):
+        arrays = [getattr(group, spec.name) for group in groups]
+        if bases and spec.name in bases:
+            arrays = [array + base for array, base in zip(arrays, bases[spec.name], strict=True)]
+        columns[spec.name] = np.concatenate(arrays)
+    return kind(**columns)
+
+
+def _renamed_spans(part: Throughput, strings: list[str]) -> Spans:
+    index = np.array([strings.index(text) for text in part.strings], np.int32)
+    return dataclasses.replace(part.spans, kind=index[part.spans.kind]) if len(part.spans) else part.spans
+
+
+def _join_resets(parts: Sequence[Throughput], marks: list[int], samples: list[int], *, sessions: bool) -> Resets:
+    groups, mark_bases, sample_bases = [], [], []
+    for number, part in enumerate(parts):
+        group = part.resets
+        if sessions and number:
+            group = _stack(Resets, [_session_start(part), group])
+        groups.append(group)
+        mark_bases.append(marks[number])
+        sample_bases.append(samples[number])
+    return _stack(Resets, groups, {"mark_end": mark_bases, "sample_end": sample_bases})
+
+
+def _session_start(part: Throughput) -> Resets:
+    start = part.start_ns
+    if start == UNKNOWN_NS:
+        stamps = [int(group.time_ns[0]) for group in (part.marks, part.samples) if len(group)]
+        start = min(stamps, default=0)
+    return Resets(time_ns=np.array([start]), kind=np.array([ResetKind.SESSION], np.int8))
+
+
+def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Loss, ...]:
+    losses = []
+    expected, total = 0, 0
+    for part in parts:
+        if part.block != expected:
+            where = f"session {part.session}, blocks {expected} to {part.block - 1}"
+            remedy = "Totals after the gap are too small by that count; look for a damaged event file"
+            losses.append(
+                Loss(where, "samples in blocks that cannot be read", max(part.total_before - total, 0), remedy)
+            )
+        expected = part.block + 1
+        total = part.total_before + int(part.marks.count[part.marks.count > 0].sum())
+    return tuple(losses)
+
+
+class ScalarPoints(Protocol):
+    """The points of one scalar tag, in ascending order of time."""
+
+    @property
+    def tag(self) -> str:
+        """The tag as written."""
+
+    @property
+    def step(self) -> I64:
+        """Training steps."""
+
+    @property
+    def wall_time_s(self) -> F64:
+        """Unix times."""
+
+    @property
+    def value(self) -> F64:
+        """Rates."""
+
+
+def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
+    """A record of rates that were only written as scalars: `[<name>/](avg|local)_<unit>_per_sec`.
+
+    The batch size and the start are not known, so the record has reported rates and no marks.
+
+    Raises:
+        RecordError: There is no such tag.
+    """
+    named = {one.tag.rpartition("/")[2].partition("_")[0]: one for one in series}
+    local, average = named.get("local"), named.get("avg")
+    leading = average or local
+    if leading is None:
+        raise _broken("scalars", f"no rate among the tags {[one.tag for one in series]}")
+    steps = np.unique(np.concatenate([one.step for one in (local, average) if one is not None]))
+    wall_ns = np.rint(_by_step(steps, leading, leading.wall_time_s) * 1e9).astype(np.int64)
+    anchor = int(wall_ns[0]) if len(wall_ns) else 0
+    name, _, word = leading.tag.rpartition("/")
+    return Throughput(
+        header=Header(wall_anchor_ns=anchor, producer="scalars"),
+        name=name or "train",
+        unit=word.partition("_")[2].removesuffix("_per_sec"),
+        sampling_rule="call",
+        strings=Strings.of(()),
+        samples=Samples(step=steps, time_ns=wall_ns - anchor),
+        reported=Reported(
+            sample=np.arange(len(steps)),
+            local_samples_per_sec=_by_step(steps, local, local.value) if local else np.full(len(steps), -1.0),
+            avg_samples_per_sec=_by_step(steps, average, average.value) if average else np.full(len(steps), -1.0),
+        ),
+    )
+
+
+def _by_step(steps: I64, points: ScalarPoints, values: F64) -> F64:
+    """The values at the steps: the last one written for a step, -1 where there is none."""
+    found = np.full(len(steps), -1.0)
+    found[np.searchsorted(steps, points.step)] = values
+    return found
