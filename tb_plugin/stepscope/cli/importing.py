@@ -1,0 +1,37 @@
+"""`stepscope import`: foreign files into a log directory."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+
+def add_parsers(commands: Any) -> None:
+    """Adds the command."""
+    parser = commands.add_parser("import", help="bring files of other tools into a log directory")
+    parser.add_argument("source", nargs="+", metavar="SOURCE", help="file or folder")
+    parser.add_argument("--logdir", required=True, help="the log directory to write to")
+    parser.add_argument("--run", metavar="NAME", help="the run to write to; by default one per file, by its content")
+    parser.add_argument("--name", help="the records' name")
+    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: one per processor)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler to work on")
+    parser.set_defaults(run_command=run)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Imports every file, and says what was written and what could not be."""
+    from stepscope.queries.importing import executor, expand, import_files
+
+    files = expand(options.source)
+    code = 0
+    with executor(options.jobs, options.scheduler, len(files)) as pool:
+        for outcome in import_files(files, options.logdir, pool, run=options.run, name=options.name, bar=True):
+            for line in outcome.warnings:
+                print(f"stepscope: {line}", file=sys.stderr)
+            if outcome.error:
+                code = 1
+                print(f"stepscope: {outcome.error}", file=sys.stderr)
+            else:
+                print(f"{outcome.path} -> {outcome.run}: {', '.join(outcome.written)}")
+    return code

@@ -1,0 +1,121 @@
+"""`stepscope views`, `throughput`, `incore` and `dcn`: their flags are the lens's option table."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import Any
+
+import msgspec
+
+from stepscope.cli.output import print_document, print_problems, write_view
+from stepscope.errors import StepscopeError
+from stepscope.lenses.options import OptionSpec
+from stepscope.queries import options as option_tables
+from stepscope.queries.asking import Source
+from stepscope.queries.opening import open as open_source
+
+_HELP = {
+    "views": "which op, scope, line of code or graph node costs the time and memory",
+    "throughput": "how fast the run is, on average and right now",
+    "incore": "which phase inside one fused kernel is long",
+    "dcn": "which cross-slice collective stalls the accelerator",
+}
+
+
+def add_parsers(commands: Any) -> None:
+    """Adds one command per lens."""
+    for lens, text in _HELP.items():
+        parser = commands.add_parser(lens, help=text, description=f"{lens}: {text}.")
+        add_choice(parser, several=lens != "views")
+        parser.add_argument("--compare", metavar="SOURCE", help="compare with this source")
+        parser.add_argument("--compare-run", metavar="RUN", help="the run of the source to compare with")
+        for spec in option_tables.TABLES[lens]:
+            add_option(parser, spec)
+        parser.set_defaults(run_command=run, lens=lens)
+
+
+def add_choice(parser: argparse.ArgumentParser, *, several: bool) -> None:
+    """Adds what every asking command takes: the source, the format and the choice of a record."""
+    parser.add_argument("source", nargs="+" if several else 1, metavar="SOURCE", help="log directory, run, or file")
+    parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
+    parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be given several times")
+    parser.add_argument("--name", help="the record's name")
+    parser.add_argument("--record-step", type=int, help="the record's training step")
+
+
+def add_option(parser: argparse.ArgumentParser, spec: OptionSpec) -> None:
+    """Adds the flag of an option, by its own name and with dashes."""
+    names = list(dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}")))
+    shown = "" if spec.default in (None, (), "") else f" (default {_shown(spec.default)})"
+    help_text = f"{spec.help}{shown}".replace("%", "%%")
+    common: dict[str, Any] = {"dest": f"option_{spec.name}", "default": None, "help": help_text}
+    if spec.choices:
+        common["choices"] = spec.choices
+    if spec.type == "bool":
+        parser.add_argument(*names, nargs="?", const="true", metavar="BOOL", **common)
+    elif spec.type == "strings":
+        parser.add_argument(*names, action="append", metavar="LIST", **common)
+    elif spec.choices:
+        parser.add_argument(*names, **common)
+    else:
+        parser.add_argument(*names, metavar=spec.type.upper(), **common)
+
+
+def _shown(default: Any) -> str:
+    return ",".join(default) if isinstance(default, tuple) else str(default)
+
+
+def chosen_options(options: argparse.Namespace, lens: str) -> dict[str, Any]:
+    """The lens options that were given on the command line."""
+    given: dict[str, list[str]] = {}
+    for spec in option_tables.TABLES[lens]:
+        value = getattr(options, f"option_{spec.name}")
+        if value is not None:
+            given[spec.name] = value if isinstance(value, list) else [value]
+    parsed = option_tables.parse(lens, given)
+    return {name: getattr(parsed, name) for name in given}
+
+
+def opened(options: argparse.Namespace, path: str, *, compare: bool = False) -> Source:
+    """The source at a path with the record that was chosen."""
+    runs = ([options.compare_run] if options.compare_run else None) if compare else options.run
+    return open_source(path, run=runs, name=options.name, record_step=options.record_step)
+
+
+def run(options: argparse.Namespace) -> int:
+    """Answers a lens command."""
+    lens, values = options.lens, chosen_options(options, options.lens)
+    baseline = opened(options, options.compare, compare=True) if options.compare else None
+    documents, code = [], 0
+    for path in options.source:
+        try:
+            source = opened(options, path)
+            result = getattr(source, lens)(compare=baseline, **values)
+            print_problems(source.problems())
+        except StepscopeError as error:
+            if len(options.source) == 1:
+                raise
+            print(f"stepscope: {path}: {error}", file=sys.stderr)
+            code = max(code, error.exit_code)
+            continue
+        if lens == "views" and baseline is None and write_view(result, values):
+            continue
+        documents.append(result.to_json())
+    if documents:
+        print_document(lens, _joined(documents), options.format)
+    return code
+
+
+def _joined(documents: list[dict[str, Any]]) -> dict[str, Any]:
+    """The documents of several sources as one: a single one is itself, series are put in one list."""
+    if len(documents) == 1:
+        return documents[0]
+    if all("series" in document for document in documents):
+        return {"series": [series for document in documents for series in document["series"]]}
+    return {"sources": documents}
+
+
+def encoded(document: Any) -> str:
+    """A document as JSON text."""
+    return msgspec.json.encode(document).decode()

@@ -1,0 +1,46 @@
+"""The command `stepscope`: its parser, and the one place where errors become exit codes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from stepscope.errors import StepscopeError
+from stepscope.version import __version__
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of all commands."""
+    from stepscope.cli import advise, demo, findings, formats, importing, lens_commands
+
+    parser = argparse.ArgumentParser(
+        prog="stepscope", description="StepScope for TensorBoard: where a training step goes."
+    )
+    parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for module in (demo, importing, lens_commands, findings, advise, formats):
+        module.add_parsers(commands)
+    return parser
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Runs the command.
+
+    Returns:
+        0 done; 1 a source could not be read; 2 wrong usage.
+    """
+    options = build_parser().parse_args(arguments)
+    try:
+        code: int = options.run_command(options)
+    except StepscopeError as error:
+        print(f"stepscope: {error}", file=sys.stderr)
+        return error.exit_code
+    except BrokenPipeError:
+        sys.stderr.close()
+        return 0
+    return code
+
+
+if __name__ == "__main__":
+    sys.exit(main())

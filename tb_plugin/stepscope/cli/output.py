@@ -1,0 +1,89 @@
+"""Printing results: tables for people, JSON and CSV for programs."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+
+from stepscope.exporting.csv import neutral
+from stepscope.queries.tables import document_rows
+from stepscope.store.reading import Problem
+
+MAX_TEXT = 60
+
+
+def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
+    """Prints a lens's document."""
+    if form == "json":
+        print(msgspec.json.encode(document).decode())
+    else:
+        print_rows(document_rows(lens, document), form)
+
+
+def print_rows(rows: Sequence[Mapping[str, Any]], form: str) -> None:
+    """Prints rows that have the same columns."""
+    if form == "json":
+        print(msgspec.json.encode(rows).decode())
+    elif form == "csv":
+        _print_csv(rows)
+    else:
+        _print_table(rows)
+
+
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    return list(names)
+
+
+def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
+    writer = csv.writer(sys.stdout, lineterminator="\n")
+    columns = _columns(rows)
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([neutral(_plain(row.get(column))) for column in columns])
+
+
+def _plain(value: Any) -> str:
+    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
+
+
+def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:
+    if not rows:
+        print("(nothing)")
+        return
+    used = [c for c in _columns(rows) if any(row.get(c) not in (None, "", 0, [], {}) for row in rows)]
+    cells = [[_cell(row.get(column)) for column in used] for row in rows]
+    right = [all(not isinstance(row.get(c), str) for row in rows) for c in used]
+    widths = [max(len(name), *(len(row[i]) for row in cells)) for i, name in enumerate(used)]
+    limit = shutil.get_terminal_size((200, 24)).columns if sys.stdout.isatty() else None
+    for line in (used, *cells):
+        padded = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
+        print("  ".join(padded).rstrip()[:limit])
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "—"
+    if isinstance(value, float):
+        return f"{value:,.3f}"
+    if isinstance(value, int) and not isinstance(value, bool):
+        return f"{value:,}"
+    text = str(value).expandtabs(1).replace("\n", " ")
+    indent = len(text) - len(text.lstrip())
+    return text if len(text) - indent <= MAX_TEXT else text[: indent + MAX_TEXT - 1] + "…"
+
+
+def print_problems(problems: Sequence[Problem]) -> None:
+    """Says on the error stream what could not be read."""
+    for problem in problems[:20]:
+        count = f" ({problem.count:,})" if problem.count > 1 else ""
+        print(f"stepscope: {problem.where}: {problem.what}{count}. {problem.remedy}".rstrip(), file=sys.stderr)
+    if len(problems) > 20:
+        print(f"stepscope: and {len(problems) - 20} more", file=sys.stderr)

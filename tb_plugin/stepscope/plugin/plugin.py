@@ -1,0 +1,64 @@
+"""The TBPlugin: which tab there is, whether it has something to show, and its routes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard.plugins import base_plugin
+
+from stepscope.plugin import answers
+
+PLUGIN_NAME = "stepscope"
+WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Any]
+
+
+class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
+    """StepScope for TensorBoard."""
+
+    plugin_name = PLUGIN_NAME
+
+    def __init__(self, context: base_plugin.TBContext) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._routes: Any = None
+        self._looking: threading.Thread | None = None
+        self._found = False
+
+    def get_plugin_apps(self) -> dict[str, WsgiApp]:
+        """The routes; what answers them is imported when the first is asked."""
+        names = ("index", "options", "openapi", "views", "throughput", "incore", "dcn", "findings", "export")
+        apps: dict[str, WsgiApp] = {f"/{name}": answers.route(self._answer(name)) for name in names}
+        apps["/static/*"] = answers.route(answers.static_file)
+        return apps
+
+    def _answer(self, name: str) -> Callable[[Any], answers.Answer]:
+        return lambda request: self._ready().answer(name, request)
+
+    def _ready(self) -> Any:
+        with self._lock:
+            if self._routes is None:
+                from stepscope.plugin.routes import Routes
+
+                self._routes = Routes(self._context)
+            return self._routes
+
+    def is_active(self) -> bool:
+        """Whether there is something to show. TensorBoard asks only where no tag is ours: then rates that were logged
+        as plain scalars may still be there. Answers at once, and looks in the background.
+        """
+        if not self._found and (self._looking is None or not self._looking.is_alive()):
+            self._looking = threading.Thread(target=self._look, name="stepscope-look", daemon=True)
+            self._looking.start()
+            self._looking.join(0.05)
+        return self._found
+
+    def _look(self) -> None:
+        self._found = self._ready().has_records()
+
+    def frontend_metadata(self) -> base_plugin.FrontendMetadata:
+        """The tab."""
+        return base_plugin.FrontendMetadata(
+            es_module_path="/static/index.js", tab_name="StepScope", disable_reload=False
+        )

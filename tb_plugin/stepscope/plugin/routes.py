@@ -1,0 +1,82 @@
+"""What each route answers. Read-only, and nothing here works anything out: the queries do."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Any
+
+from tensorboard import plugin_util
+from tensorboard.plugins import base_plugin
+from werkzeug import wrappers
+
+from stepscope.plugin.answers import Answer, json_answer
+from stepscope.queries import documents
+from stepscope.queries.asking import Cache, Source
+from stepscope.queries.catalog import Catalog, StoreCatalog
+from stepscope.queries.documents import Query
+from stepscope.store.local import LocalStore
+from stepscope.store.provider import ProviderStore
+
+REFRESH_S = 1.0
+
+
+class Routes:
+    """The answers of one TensorBoard process."""
+
+    def __init__(self, context: base_plugin.TBContext) -> None:
+        self._context = context
+        self._lock = threading.Lock()
+        self._refreshed_s = -REFRESH_S
+        self._catalog: Catalog | None = None
+        self._cache = Cache(16)
+        self._answers: dict[str, Callable[[Query], Any]] = {
+            "index": documents.index,
+            "views": documents.views,
+            "throughput": documents.throughput,
+            "incore": documents.incore,
+            "dcn": documents.dcn,
+            "findings": documents.findings,
+        }
+
+    def answer(self, name: str, request: wrappers.Request) -> Answer:
+        """The answer of a route."""
+        if name == "options":
+            return json_answer(documents.option_tables())
+        if name == "openapi":
+            return json_answer(documents.openapi())
+        query = Query(self._source(request), {key: request.args.getlist(key) for key in request.args})
+        if name == "export":
+            body, content_type, file_name = documents.export(query)
+            return Answer(body, content_type, headers=(("Content-Disposition", f'attachment; filename="{file_name}"'),))
+        return json_answer(self._answers[name](query))
+
+    def has_records(self) -> bool:
+        """Whether the log directory has anything for the tab."""
+        return bool(self._fresh(None).refs())
+
+    def _source(self, request: wrappers.Request) -> Source:
+        return Source(self._fresh(request), where=self._context.logdir or "", cache=self._cache)
+
+    def _fresh(self, request: wrappers.Request | None) -> Catalog:
+        with self._lock:
+            if self._catalog is None:
+                self._catalog = self._open(request)
+            if time.monotonic() - self._refreshed_s >= REFRESH_S:
+                self._catalog.refresh()
+                self._refreshed_s = time.monotonic()
+            return self._catalog
+
+    def _open(self, request: wrappers.Request | None) -> Catalog:
+        flags = self._context.flags
+        spec = getattr(flags, "logdir_spec", "") if flags else ""
+        logdir = self._context.logdir or ""
+        if spec and "://" not in spec:
+            return StoreCatalog(LocalStore(logdir_spec=spec))
+        if logdir and "://" not in logdir:
+            return StoreCatalog(LocalStore(os.path.expanduser(logdir)))
+        environ = request.environ if request is not None else {}
+        experiment = plugin_util.experiment_id(environ)
+        return StoreCatalog(ProviderStore(self._context.data_provider, plugin_util.context(environ), experiment))

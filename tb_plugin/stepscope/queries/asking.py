@@ -1,0 +1,156 @@
+"""A source that was opened: the four lenses and the findings over its records."""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from stepscope.errors import OptionError
+from stepscope.lenses import dcn, incore, throughput, views
+from stepscope.model.columns import Record
+from stepscope.queries import options as option_tables
+from stepscope.queries.catalog import Catalog, RecordRef
+from stepscope.queries.results import ViewsAnswer
+from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
+from stepscope.store.reading import Problem
+
+T = TypeVar("T")
+VIEW_GROUPS_LEFT_OUT = frozenset({"allocations"})
+
+
+class Cache:
+    """The values that were asked for last, computed once each. Safe for several threads: one value being made does not
+    keep another from being read.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._size = size
+        self._cells: OrderedDict[Hashable, _Cell] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def get(self, key: Hashable, make: Callable[[], T]) -> T:
+        """The value of a key, made by `make` when it is not there."""
+        with self._lock:
+            cell = self._cells.setdefault(key, _Cell())
+            self._cells.move_to_end(key)
+            while len(self._cells) > self._size:
+                self._cells.popitem(last=False)
+        value: T = cell.get(make)
+        return value
+
+
+class _Cell:
+    """One value, made once."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._made: list[Any] = []
+
+    def get(self, make: Callable[[], Any]) -> Any:
+        with self._lock:
+            if not self._made:
+                self._made.append(make())
+            return self._made[0]
+
+
+@dataclass(frozen=True)
+class Source:
+    """Records, and what is chosen of them. Loaded once, asked often."""
+
+    catalog: Catalog
+    choice: Choice = Choice()
+    where: str = ""
+    cache: Cache = dataclasses.field(default_factory=lambda: Cache(8), repr=False, compare=False)
+
+    def choose(self, run: str | None = None, name: str | None = None, record_step: int | None = None) -> Source:
+        """The same source, with a narrower choice."""
+        choice = Choice(
+            (run,) if run is not None else self.choice.runs,
+            name if name is not None else self.choice.name,
+            record_step if record_step is not None else self.choice.record_step,
+        )
+        return dataclasses.replace(self, choice=choice)
+
+    def problems(self) -> list[Problem]:
+        """What could not be read, and why."""
+        return self.catalog.problems()
+
+    def record(self, kind: str) -> Record:
+        """The newest record of a kind that the choice allows.
+
+        Raises:
+            OptionError: Several runs are left.
+            NotFound: No such record.
+        """
+        return self.read(self.one(kind))
+
+    def one(self, kind: str) -> RecordRef:
+        """The reference of the newest record of a kind that the choice allows."""
+        found = candidates(self.catalog.refs(), kind, self.choice)
+        require_one_run(found, self.choice)
+        return newest(found)
+
+    def several(self, kind: str) -> list[RecordRef]:
+        """The newest record of each run and name that the choice allows."""
+        found = candidates(self.catalog.refs(), kind, self.choice)
+        require_one_run(found, self.choice)
+        latest: dict[tuple[str, str], RecordRef] = {}
+        for ref in found:
+            latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
+        return list(latest.values())
+
+    def read(self, ref: RecordRef) -> Record:
+        """A record, kept for the next question."""
+        return self.cache.get((ref.run, ref.kind, ref.name, ref.key), lambda: self.catalog.read(ref))
+
+    def views(self, *, compare: Source | None = None, **values: Any) -> Any:
+        """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
+        chosen = option_tables.build("views", values)
+        ref = self.one("profile")
+        result = self._view(ref, chosen)
+        if compare is None:
+            return ViewsAnswer(result)
+        return views.compare(result, compare._view(compare.one("profile"), chosen), chosen)
+
+    def _view(self, ref: RecordRef, chosen: Any) -> Any:
+        engine = self.cache.get(("engine", ref.run, ref.name, ref.key), lambda: views.ViewEngine(self.read(ref)))
+        return self.cache.get(("view", ref.run, ref.name, ref.key, chosen), lambda: engine.analyze(chosen))
+
+    def throughput(self, *, compare: Source | None = None, **values: Any) -> Any:
+        """The throughput lens. Options: see `stepscope.lenses.throughput.options.ThroughputOptions`."""
+        return self._many("throughput", throughput, compare, values)
+
+    def incore(self, *, compare: Source | None = None, **values: Any) -> Any:
+        """The in-core lens. Options: see `stepscope.lenses.incore.options.InCoreOptions`."""
+        return self._many("incore", incore, compare, values)
+
+    def dcn(self, *, compare: Source | None = None, **values: Any) -> Any:
+        """The dcn lens. Options: see `stepscope.lenses.dcn.options.DcnOptions`."""
+        return self._many("dcn", dcn, compare, values)
+
+    def _many(self, lens: str, module: Any, compare: Source | None, values: dict[str, Any]) -> Any:
+        chosen = option_tables.build(lens, values)
+        mine = self._analyze(lens, module, chosen)
+        if compare is None:
+            return mine
+        return module.compare(mine, compare._analyze(lens, module, chosen), chosen)
+
+    def _analyze(self, lens: str, module: Any, chosen: Any) -> Any:
+        refs = self.several(LENS_KINDS[lens])
+        key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
+        return self.cache.get(key, lambda: module.analyze([self.read(ref) for ref in refs], chosen))
+
+
+def require_lens(lens: str) -> str:
+    """The lens's name.
+
+    Raises:
+        OptionError: There is no such lens.
+    """
+    if lens not in LENS_KINDS:
+        raise OptionError(f"no lens {lens!r}", remedy=f"Choose from {', '.join(LENS_KINDS)}")
+    return lens

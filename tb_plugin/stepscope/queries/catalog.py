@@ -1,0 +1,191 @@
+"""What there is to ask about: the records of a log directory or of foreign files, under one door."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from stepscope.model.columns import Header, Record
+from stepscope.model.throughput import Throughput, from_scalars, merge
+from stepscope.sources.format import Imported
+from stepscope.store.reading import Problem, RecordEntry, RecordStore, ScalarSeries
+
+
+@dataclass(frozen=True)
+class RecordRef:
+    """A record that can be asked about. A growing series is one record, whatever number of blocks it lies in.
+
+    Attributes:
+        key: Equal only while the record's content is the same.
+        first_step: First training step, None when unknown.
+        closed: False while the record may still grow.
+        rows: What is counted in it: nodes, marks, invocations, ops.
+        written_wall_ns: When it was written, Unix ns; 0 when unknown.
+    """
+
+    run: str
+    kind: str
+    name: str
+    tag: str
+    key: Hashable
+    first_step: int | None = None
+    last_step: int | None = None
+    closed: bool = True
+    rows: int = 0
+    written_wall_ns: int = 0
+    producer: str = ""
+    schema: int = 1
+
+
+class Catalog(Protocol):
+    """A place that holds records."""
+
+    def refresh(self) -> None:
+        """Looks for what came since the last time."""
+
+    def runs(self) -> list[str]:
+        """The names of all runs, in order."""
+
+    def refs(self) -> list[RecordRef]:
+        """All records, the newest of a kind and run last."""
+
+    def problems(self) -> list[Problem]:
+        """What could not be read, and why."""
+
+    def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
+        """The record, or those groups of it."""
+
+
+class StoreCatalog:
+    """The records of a log directory."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+        self._blocks: dict[RecordRef, list[RecordEntry]] = {}
+        self._scalars: dict[RecordRef, list[ScalarSeries]] = {}
+
+    def refresh(self) -> None:
+        """Looks for what came since the last time."""
+        self._store.refresh()
+        blocks: dict[tuple[str, str, str, str], list[RecordEntry]] = {}
+        for entry in self._store.entries():
+            series = entry.kind == "throughput"
+            blocks.setdefault((entry.run, entry.kind, entry.name, "" if series else entry.tag), []).append(entry)
+        self._blocks = {_joined(entries): entries for entries in blocks.values()}
+        self._scalars = _scalar_refs(self._store.scalar_series(), self._blocks)
+
+    def runs(self) -> list[str]:
+        """The names of all runs, in order."""
+        return self._store.runs()
+
+    def refs(self) -> list[RecordRef]:
+        """All records, the newest of a kind and run last."""
+        return sorted((*self._blocks, *self._scalars), key=lambda r: (r.run, r.kind, r.written_wall_ns, r.tag))
+
+    def problems(self) -> list[Problem]:
+        """What could not be read, and why."""
+        return self._store.problems()
+
+    def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
+        """The record, or those groups of it."""
+        if ref in self._scalars:
+            return _from_scalars(ref, self._scalars[ref])
+        records = [self._store.read(entry, groups) for entry in self._blocks[ref]]
+        if len(records) == 1:
+            return records[0]
+        return merge([record for record in records if isinstance(record, Throughput)])
+
+
+def _joined(entries: Sequence[RecordEntry]) -> RecordRef:
+    entries = sorted(entries, key=lambda e: (e.written_wall_ns, e.session, e.block))
+    last = entries[-1]
+    starts = [e.first_step for e in entries if e.first_step is not None]
+    ends = [e.last_step for e in entries if e.last_step is not None]
+    return RecordRef(
+        last.run,
+        last.kind,
+        last.name,
+        last.tag,
+        tuple((e.tag, e.version, e.written_wall_ns) for e in entries),
+        min(starts, default=None),
+        max(ends, default=None),
+        last.closed,
+        sum(e.rows for e in entries),
+        last.written_wall_ns,
+        last.producer,
+        last.schema,
+    )
+
+
+def _scalar_refs(series: Sequence[ScalarSeries], blocks: Collection[RecordRef]) -> dict[RecordRef, list[ScalarSeries]]:
+    logged = {(ref.run, ref.name) for ref in blocks if ref.kind == "throughput"}
+    grouped: dict[tuple[str, str], list[ScalarSeries]] = {}
+    for one in series:
+        grouped.setdefault((one.run, one.tag.rpartition("/")[0] or "train"), []).append(one)
+    return {
+        _scalar_ref(run, name, found): found
+        for (run, name), found in grouped.items()
+        if (run, name) not in logged and not any(r == run for r, _ in logged)
+    }
+
+
+def _scalar_ref(run: str, name: str, found: Sequence[ScalarSeries]) -> RecordRef:
+    steps = np.concatenate([one.step for one in found])
+    key = tuple((one.tag, len(one.step), int(one.step[-1]) if len(one.step) else 0) for one in found)
+    wall_ns = max((int(one.wall_time_s[-1] * 1e9) for one in found if len(one.wall_time_s)), default=0)
+    first, last = (int(steps.min()), int(steps.max())) if len(steps) else (None, None)
+    return RecordRef(run, "throughput", name, found[0].tag, key, first, last, True, len(steps), wall_ns, "scalars")
+
+
+def _from_scalars(ref: RecordRef, found: Sequence[ScalarSeries]) -> Record:
+    record = from_scalars(found)
+    return replace(record, header=replace(record.header, run=ref.run))
+
+
+class FileCatalog:
+    """The records of foreign files, each of which is a run."""
+
+    def __init__(self, imported: Sequence[tuple[Path, Imported]], problems: Sequence[Problem] = ()) -> None:
+        self._records: dict[RecordRef, Record] = {}
+        self._problems = list(problems)
+        for path, found in imported:
+            self._add(path, found)
+
+    def _add(self, path: Path, found: Imported) -> None:
+        for position, named in enumerate(found.records):
+            header: Header = named.record.header
+            run = found.run or path.name
+            key = (str(path), position)
+            ref = RecordRef(
+                run, named.record.KIND, named.name, f"{path}#{position}", key, named.step, named.step,
+                rows=_rows(named.record), written_wall_ns=header.wall_anchor_ns, producer=header.producer,
+            )  # fmt: skip
+            self._records[ref] = named.record
+            self._problems += [Problem(run, loss.where, loss.what, loss.remedy, loss.count) for loss in header.losses]
+
+    def refresh(self) -> None:
+        """Does nothing: files are read once."""
+
+    def runs(self) -> list[str]:
+        """The names of all runs, in order."""
+        return sorted({ref.run for ref in self._records})
+
+    def refs(self) -> list[RecordRef]:
+        """All records, in the order of the files."""
+        return list(self._records)
+
+    def problems(self) -> list[Problem]:
+        """What could not be read, and why."""
+        return self._problems
+
+    def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
+        """The record, whole."""
+        return self._records[ref]
+
+
+def _rows(record: Record) -> int:
+    return len(getattr(record, "nodes", ())) or len(getattr(record, "marks", ()))

@@ -1,0 +1,208 @@
+"""The JSON documents that the routes answer, from a query string."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from stepscope.errors import OptionError
+from stepscope.lenses.options import OptionSpec
+from stepscope.queries import options as option_lists
+from stepscope.queries.asking import Source
+from stepscope.queries.selection import Choice
+from stepscope.queries.trees import Opened
+from stepscope.queries.windows import RowWindow, Windows
+from stepscope.version import __version__
+
+MAX_TOGGLED = 20_000
+
+
+@dataclass(frozen=True)
+class Query:
+    """A question: the source, and the texts of its query string by parameter."""
+
+    source: Source
+    texts: Mapping[str, Sequence[str]]
+
+    def text(self, name: str, default: str = "") -> str:
+        """The last text given for a parameter."""
+        given = self.texts.get(name)
+        return given[-1] if given else default
+
+    def integer(self, name: str, default: int) -> int:
+        """The whole number given for a parameter.
+
+        Raises:
+            OptionError: It is not one.
+        """
+        text = self.text(name)
+        try:
+            return int(text) if text else default
+        except ValueError:
+            raise OptionError(f"{name} is {text!r}", where="query", remedy="Give a whole number") from None
+
+    def chosen(self, *, run: str = "run") -> Source:
+        """The source with the run, name and step of the query."""
+        runs = tuple(text for text in self.texts.get(run, ()) if text)
+        step = self.text("record_step")
+        choice = Choice(runs, self.text("name") or None, self.integer("record_step", 0) if step else None)
+        return dataclasses.replace(self.source, choice=choice)
+
+    def baseline(self) -> Source | None:
+        """The source with the run to compare with, None when there is none."""
+        return self.chosen(run="compare") if self.text("compare") else None
+
+    def options(self, lens: str) -> dict[str, Any]:
+        """The options of a lens that the query gives."""
+        parsed = option_lists.parse(lens, self.texts)
+        names = {spec.name for spec in option_lists.TABLES[lens]} & set(self.texts)
+        return {name: getattr(parsed, name) for name in names}
+
+
+def index(query: Query) -> dict[str, Any]:
+    """All runs and records, and what could not be read."""
+    catalog = query.source.catalog
+    records: dict[str, list[dict[str, Any]]] = {}
+    for ref in catalog.refs():
+        shown = {f.name: getattr(ref, f.name) for f in dataclasses.fields(ref) if f.name not in ("run", "key")}
+        records.setdefault(ref.run, []).append(shown | {"written_wall_ns": str(ref.written_wall_ns)})
+    runs = [{"name": run, "records": found} for run, found in records.items()]
+    problems = [dataclasses.asdict(problem) for problem in catalog.problems()]
+    return {"runs": runs, "problems": problems, "version": __version__}
+
+
+def views(query: Query) -> dict[str, Any]:
+    """A view: a window of its rows, an icicle, one row, or a comparison."""
+    source, values = query.chosen(), query.options("views")
+    baseline = query.baseline()
+    if baseline is not None:
+        compared: dict[str, Any] = source.views(compare=baseline, **values).to_json()
+        return compared
+    result = source.views(**values).result
+    windows = source.cache.get(("windows", id(result)), lambda: Windows(result))
+    shape = query.text("shape", "rows")
+    if shape == "icicle":
+        return windows.icicle(
+            query.text("metric", "total_exec_micros"),
+            query.integer("root", 0),
+            query.integer("width_px", 1000),
+            query.integer("max_depth", 50),
+        )
+    if shape == "node":
+        return windows.node(query.integer("id", 0))
+    if shape != "rows":
+        raise OptionError(f"shape is {shape!r}", where="query", remedy="Choose from rows, icicle, node")
+    return _rows(query, windows)
+
+
+def _rows(query: Query, windows: Windows) -> dict[str, Any]:
+    result = windows.result
+    window = RowWindow(
+        Opened(query.integer("depth", 1), _toggled(query.text("toggled"))),
+        query.integer("offset", 0),
+        query.integer("limit", 100),
+        query.text("sort"),
+        query.text("search"),
+        query.integer("match", 0),
+        query.integer("root", 0),
+    )
+    return {
+        "view": result.view,
+        "options": dataclasses.asdict(result.options),
+        "columns": [dataclasses.asdict(field) for field in result.fields],
+        "steps": result.steps,
+        "problems": result.problems,
+    } | windows.rows(window)
+
+
+def _toggled(text: str) -> tuple[int, ...]:
+    try:
+        toggled = tuple(int(part) for part in text.split(",") if part)
+    except ValueError:
+        raise OptionError(f"toggled is {text[:40]!r}", where="query", remedy="Give row ids with commas") from None
+    if len(toggled) > MAX_TOGGLED:
+        raise OptionError(f"{len(toggled)} toggled rows", where="query", remedy="Open rows by depth instead")
+    return toggled
+
+
+def throughput(query: Query) -> dict[str, Any]:
+    """The rates of the chosen runs, all runs when none is chosen."""
+    return _lens(query, "throughput", all_runs=True)
+
+
+def incore(query: Query) -> dict[str, Any]:
+    """The phases of the chosen record."""
+    return _lens(query, "incore")
+
+
+def dcn(query: Query) -> dict[str, Any]:
+    """The tables of collectives."""
+    return _lens(query, "dcn")
+
+
+def _lens(query: Query, lens: str, *, all_runs: bool = False) -> dict[str, Any]:
+    source = query.chosen()
+    if all_runs and not source.choice.runs:
+        source = dataclasses.replace(source, choice=dataclasses.replace(source.choice, runs=("*",)))
+    asked = getattr(source, lens)
+    document: dict[str, Any] = asked(compare=query.baseline(), **query.options(lens)).to_json()
+    return document
+
+
+def findings(query: Query) -> dict[str, Any]:
+    """What to do first."""
+    return {"findings": query.chosen().findings()}
+
+
+def export(query: Query) -> tuple[bytes, str, str]:
+    """All rows of a lens as a file: its bytes, content type and name."""
+    from stepscope.queries.export import export_file
+
+    return export_file(query)
+
+
+def option_tables() -> dict[str, list[dict[str, Any]]]:
+    """The option tables of all lenses."""
+    return {lens: [dataclasses.asdict(spec) for spec in table] for lens, table in option_lists.TABLES.items()}
+
+
+def openapi() -> dict[str, Any]:
+    """The OpenAPI description of the routes, made from the option tables."""
+    common = [
+        _parameter("run", "string", "Run name or pattern"),
+        _parameter("name", "string", "Record name"),
+        _parameter("record_step", "integer", "Training step of the record"),
+        _parameter("compare", "string", "Run to compare with"),
+    ]
+    paths = {
+        f"/data/plugin/stepscope/{lens}": _path(lens, common + [_described(spec) for spec in table])
+        for lens, table in option_lists.TABLES.items()
+    }
+    for name in ("index", "options", "findings", "export"):
+        paths[f"/data/plugin/stepscope/{name}"] = _path(name, common if name in ("findings", "export") else [])
+    return {"openapi": "3.0.3", "info": {"title": "StepScope", "version": __version__}, "paths": paths}
+
+
+def _path(name: str, parameters: list[dict[str, Any]]) -> dict[str, Any]:
+    responses = {"200": {"description": "The document"}, "400": {"description": "A wrong option"}}
+    return {"get": {"operationId": name, "parameters": parameters, "responses": responses}}
+
+
+def _parameter(name: str, kind: str, text: str) -> dict[str, Any]:
+    return {"name": name, "in": "query", "required": False, "schema": {"type": kind}, "description": text}
+
+
+_OPENAPI_TYPES = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
+
+
+def _described(spec: OptionSpec) -> dict[str, Any]:
+    if spec.type == "strings":
+        parameter = _parameter(spec.name, "array", spec.help)
+        parameter["schema"]["items"] = {"type": "string"}
+        return parameter
+    parameter = _parameter(spec.name, _OPENAPI_TYPES[spec.type], spec.help)
+    if spec.choices:
+        parameter["schema"]["enum"] = list(spec.choices)
+    return parameter

@@ -1,0 +1,150 @@
+"""Importing foreign files into a log directory, on one process, many, or a cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from multiprocessing import get_context
+from pathlib import Path
+
+from stepscope.errors import OptionError, StepscopeError, UnrecognisedSource
+from stepscope.sources import registry
+from stepscope.sources.format import Imported
+from stepscope.store.sink import EventFileSink
+from stepscope.store.writing import RecordWriter
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of one file.
+
+    Attributes:
+        written: The tags of the records written.
+        warnings: What of the file was lost.
+        error: Why nothing was written, empty when something was.
+    """
+
+    path: str
+    run: str = ""
+    written: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    error: str = ""
+
+
+def expand(sources: Sequence[str]) -> list[Path]:
+    """The files and folders to import: a folder that is of no format stands for the recognised files in it."""
+    found: list[Path] = []
+    for text in sources:
+        path = Path(text)
+        if not path.is_dir() or registry.recognises(path):
+            found.append(path)
+        else:
+            found += sorted(file for file in path.rglob("*") if file.is_file() and registry.recognises(file))
+    if not found:
+        raise UnrecognisedSource(
+            "no file of a recognised format", where=", ".join(sources), remedy="See: stepscope formats"
+        )
+    return found
+
+
+@contextlib.contextmanager
+def executor(jobs: int, scheduler: str | None, files: int) -> Iterator[Executor | None]:
+    """What the files are read on: None is this process.
+
+    Raises:
+        OptionError: A Dask scheduler is asked for, and Dask is not installed.
+    """
+    workers = min(jobs or os.cpu_count() or 1, files)
+    if scheduler:
+        try:
+            from distributed import Client
+        except ImportError:
+            raise OptionError(
+                "a scheduler is asked for, but Dask is not installed",
+                remedy="pip install 'tensorboard-plugin-stepscope[dask]'",
+            ) from None
+        with Client(scheduler) as client:
+            yield client.get_executor()
+    elif workers <= 1:
+        yield None
+    else:
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield pool
+
+
+def import_files(
+    files: Sequence[Path],
+    logdir: str,
+    pool: Executor | None = None,
+    *,
+    run: str | None = None,
+    name: str | None = None,
+    bar: bool = False,
+) -> Iterator[Outcome]:
+    """Imports files, each on its own: one that cannot be read does not stop the others.
+
+    Args:
+        files: The files and folders.
+        logdir: The log directory to write to.
+        pool: Any executor; None reads in this process.
+        run: The run to write to; by default the one that the file says.
+        name: The name of the records; by default the one that the source gives.
+        bar: Whether to show a progress bar on a terminal.
+    """
+    from tqdm import tqdm
+
+    shown = bar and sys.stderr.isatty()
+    if pool is None:
+        for file in files:
+            yield import_file(file, logdir, run, name, shown)
+        return
+    waiting: list[Future[Outcome]] = [pool.submit(import_file, file, logdir, run, name) for file in files]
+    for done in tqdm(as_completed(waiting), total=len(waiting), unit="file", disable=not shown):
+        yield done.result()
+
+
+def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
+    """Imports one file or folder. Never raises: an import of hundreds goes on."""
+    try:
+        found = _read(path, bar)
+        chosen = run or found.run or path.name
+        written = _write(found, Path(logdir) / chosen, name)
+    except StepscopeError as error:
+        return Outcome(str(path), error=str(error))
+    except Exception as error:
+        return Outcome(str(path), error=f"{path}: {type(error).__name__}: {error}. Report this with the file.")
+    losses = [loss for named in found.records for loss in named.record.header.losses]
+    warnings = tuple(f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip() for loss in losses)
+    return Outcome(str(path), chosen, tuple(written), warnings)
+
+
+def _read(path: Path, bar: bool) -> Imported:
+    if not bar:
+        return registry.read(path)
+    from tqdm import tqdm
+
+    with tqdm(desc=path.name, unit="B", unit_scale=True) as progress:
+
+        def tell(done_bytes: int, total_bytes: int) -> None:
+            progress.total = total_bytes
+            progress.update(done_bytes - progress.n)
+
+        return registry.read(path, tell)
+
+
+def _write(found: Imported, directory: Path, name: str | None) -> list[str]:
+    sink = EventFileSink(str(directory))
+    try:
+        writer = RecordWriter(sink)
+        return [
+            writer.write(
+                named.record, name=name or named.name, steps=None if named.step is None else (named.step, named.step)
+            )
+            for named in found.records
+        ]
+    finally:
+        sink.close()

@@ -1,0 +1,75 @@
+"""Choosing the records that a question is about."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stepscope.errors import NotFound, OptionError
+from stepscope.queries.catalog import RecordRef
+
+LENS_KINDS = {"views": "profile", "throughput": "throughput", "incore": "incore", "dcn": "collectives"}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen.
+
+    Attributes:
+        runs: Run names or patterns with `*` and `?`; empty when none was chosen.
+        name: The record's name.
+        record_step: The training step of the record.
+    """
+
+    runs: tuple[str, ...] = ()
+    name: str | None = None
+    record_step: int | None = None
+
+
+def candidates(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[RecordRef]:
+    """The records of a kind that a choice allows.
+
+    Raises:
+        NotFound: None is left; the message says what there is.
+    """
+    of_kind = [ref for ref in refs if ref.kind == kind]
+    left = [ref for ref in of_kind if _allowed(ref, choice)]
+    if not left:
+        raise _nothing(refs, of_kind, kind, choice)
+    return left
+
+
+def _allowed(ref: RecordRef, choice: Choice) -> bool:
+    if choice.runs and not any(ref.run == run or fnmatch.fnmatchcase(ref.run, run) for run in choice.runs):
+        return False
+    if choice.name is not None and ref.name != choice.name:
+        return False
+    step = choice.record_step
+    if step is None:
+        return True
+    first, last = ref.first_step, ref.last_step
+    return first is not None and last is not None and first <= step <= last
+
+
+def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str, choice: Choice) -> NotFound:
+    if not of_kind:
+        there = sorted({ref.kind for ref in refs})
+        return NotFound(
+            f"no {kind} record",
+            remedy=f"What is here: {', '.join(there)}" if there else "Log one, or import a file: stepscope formats",
+        )
+    named = ", ".join(sorted({f"run {r.run!r} name {r.name!r} step {r.first_step}" for r in of_kind})[:20])
+    return NotFound(f"no {kind} record for {choice}", remedy=f"Choose from: {named}")
+
+
+def require_one_run(found: Sequence[RecordRef], choice: Choice) -> None:
+    """Raises OptionError when several runs are left and none was chosen."""
+    runs = sorted({ref.run for ref in found})
+    if len(runs) > 1 and not choice.runs:
+        raise OptionError(f"{len(runs)} runs", remedy=f"Choose with --run (run= in Python): {', '.join(runs[:50])}")
+
+
+def newest(found: Sequence[RecordRef]) -> RecordRef:
+    """The record that was written last."""
+    return max(found, key=lambda ref: (ref.written_wall_ns, ref.last_step or 0, ref.tag))

@@ -1,0 +1,180 @@
+"""What the panel asks of a view: the rows in sight, an icicle, one row. Answers do not grow with the tree."""
+
+from __future__ import annotations
+
+import functools
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepscope.errors import NotFound, OptionError
+from stepscope.lenses.views import ViewResult
+from stepscope.queries.trees import Bools, Icicle, Ints, Opened, Tree, display_order, open_rows, visible_rows
+
+MAX_ROWS = 500
+MAX_WIDTH_PX = 4096
+MAX_DEPTH = 200
+
+
+@dataclass(frozen=True)
+class RowWindow:
+    """Which rows are wanted.
+
+    Attributes:
+        opened: Which rows show their children.
+        offset: The first row among the visible ones.
+        limit: How many, at most 500.
+        sort: A column, with `-` before it for descending; empty keeps the order of the view.
+        search: Text, or `/regex/` with an optional `i`.
+        match: Which match to go to, from 0.
+        root: The row that the tree starts from.
+    """
+
+    opened: Opened = Opened()
+    offset: int = 0
+    limit: int = 100
+    sort: str = ""
+    search: str = ""
+    match: int = 0
+    root: int = 0
+
+
+class Windows:
+    """The windows over one view, with what they share worked out once."""
+
+    def __init__(self, result: ViewResult) -> None:
+        self.result = result
+        self.tree = Tree(
+            np.asarray(result.parent, np.int64), np.asarray(result.depth, np.int64), np.asarray(result.end, np.int64)
+        )
+        self._position = functools.lru_cache(4)(self._sorted)
+        self._matched = functools.lru_cache(2)(self._searched)
+        self._icicle = functools.lru_cache(2)(self._laid_out)
+
+    def rows(self, window: RowWindow) -> dict[str, Any]:
+        """The rows in sight."""
+        self._check_row(window.root)
+        matched = self._matched(window.search) if window.search else None
+        is_open = open_rows(self.tree, window.opened, matched)
+        position = self._position(window.sort)
+        visible = visible_rows(self.tree, is_open, position, window.root)
+        limit = min(max(window.limit, 0), MAX_ROWS)
+        rows = visible[max(window.offset, 0) :][:limit]
+        return {
+            "total_rows": len(self.tree),
+            "visible_rows": len(visible),
+            "offset": max(window.offset, 0),
+            "rows": self._described(rows, is_open, matched),
+            "root": self._figures_of(0),
+            "matches": self._matches(window, matched, visible, position) if matched is not None else None,
+        }
+
+    def _check_row(self, row: int) -> None:
+        if not 0 <= row < len(self.tree):
+            raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
+
+    def _sorted(self, sort: str) -> Ints:
+        field, descending = sort.lstrip("-"), sort.startswith("-")
+        if not field:
+            return np.arange(len(self.tree))
+        if field == "name":
+            ranks = self.result.name_ranks()
+            return display_order(self.tree, [-ranks if descending else ranks])
+        values = self.result.column(field)
+        return display_order(self.tree, [-values if descending else values])
+
+    def _searched(self, search: str) -> Bools:
+        found = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
+        if found:
+            return self.result.search(found[1], regex=True, ignore_case=bool(found[2]))
+        return self.result.search(search, regex=False, ignore_case=True)
+
+    def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
+        names, kinds, figures = self.result.names(rows), self.result.kinds(rows), self.result.figures(rows)
+        described: list[dict[str, Any]] = []
+        for i, row in enumerate(rows.tolist()):
+            one = {
+                "id": row,
+                "name": names[i],
+                "kind": kinds[i],
+                "depth": int(self.tree.depth[row]),
+                "parent": int(self.tree.parent[row]),
+                "children": int(self.tree.children[row]),
+                "open": bool(is_open[row]),
+                "matched": bool(matched is not None and matched[row]),
+            }
+            described.append(one | {field: values[i] for field, values in figures.items()})
+        return described
+
+    def _figures_of(self, row: int) -> dict[str, Any]:
+        if not len(self.tree):
+            return {}
+        return {field: values[0] for field, values in self.result.figures(np.array([row])).items()}
+
+    def _matches(self, window: RowWindow, matched: Bools, visible: Ints, position: Ints) -> dict[str, Any]:
+        shown = np.flatnonzero(matched[visible])
+        index = min(max(window.match, 0), max(len(shown) - 1, 0))
+        return {
+            "count": len(shown),
+            "index": index,
+            "row_offset": int(shown[index]) if len(shown) else None,
+            "id": int(visible[shown[index]]) if len(shown) else None,
+            "share": self._share(matched),
+        }
+
+    def _share(self, matched: Bools) -> dict[str, float]:
+        """For each total, the share that rows with a match, counted once with all below them, have of the root."""
+        top = matched & (self.tree.ancestor_sum(matched.astype(np.int64)) == 1)
+        shares: dict[str, float] = {}
+        for field in (f.name for f in self.result.fields if f.total):
+            values = self.result.column(field)
+            root = float(values[0])
+            if root > 0:
+                shares[field] = float(values[top].sum()) / root
+        return shares
+
+    def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
+        """The rectangles of an icicle of a total."""
+        self._check_row(root)
+        found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
+        real = found.row[found.row >= 0]
+        names, name_index = _indexed(self.result.names(real))
+        colors, color_index = _indexed(self.result.kinds(real))
+        fill = [-1] * (len(found.row) - len(real))
+        columns = (
+            found.row.tolist(),
+            found.depth.tolist(),
+            np.round(found.start, 7).tolist(),
+            np.round(found.stop, 7).tolist(),
+            name_index + fill,
+            color_index + fill,
+            found.folded.tolist(),
+        )
+        return {
+            "metric": metric,
+            "root": root,
+            "total": self.result.figures(np.array([root]))[metric][0],
+            "depths": int(found.depth.max()) + 1 if len(found.depth) else 0,
+            "rects": [list(rect) for rect in zip(*columns, strict=True)],
+            "names": names,
+            "colors": colors,
+        }
+
+    def _laid_out(self, metric: str) -> Icicle:
+        totals = [f.name for f in self.result.fields if f.total]
+        if metric not in totals:
+            raise OptionError(f"no total {metric!r}", where="metric", remedy=f"Choose from {', '.join(totals)}")
+        return Icicle(self.tree, self.result.column(metric))
+
+    def node(self, row: int) -> dict[str, Any]:
+        """Everything about one row."""
+        self._check_row(row)
+        return self.result.row_detail(row)
+
+
+def _indexed(texts: list[str]) -> tuple[list[str], list[int]]:
+    index: dict[str, int] = {}
+    positions = [index.setdefault(text, len(index)) for text in texts]
+    return list(index), positions

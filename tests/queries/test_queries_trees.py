@@ -1,0 +1,114 @@
+"""Windows over trees, held against plain recursive definitions."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from stepscope.queries.trees import Icicle, Opened, Tree, display_order, open_rows, visible_rows
+
+
+def make_tree(parents: list[int]) -> Tree:
+    """A preorder tree from one number a row: how far up from the last row its parent is."""
+    parent, depth = [-1], [0]
+    for up in parents:
+        at = len(parent) - 1
+        for _ in range(up):
+            at = parent[at] if parent[at] >= 0 else at
+        parent.append(at)
+        depth.append(depth[at] + 1)
+    end = list(range(1, len(parent) + 1))
+    for row in range(len(parent) - 1, 0, -1):
+        end[parent[row]] = max(end[parent[row]], end[row])
+    return Tree(np.array(parent, np.int64), np.array(depth, np.int64), np.array(end, np.int64))
+
+
+trees = st.lists(st.integers(0, 4), max_size=40).map(make_tree)
+
+
+def ancestors(tree: Tree, row: int) -> list[int]:
+    found = []
+    while row >= 0:
+        found.append(row)
+        row = int(tree.parent[row])
+    return found
+
+
+@st.composite
+def trees_with_values(draw: st.DrawFn) -> tuple[Tree, np.ndarray]:
+    tree = draw(trees)
+    own = draw(st.lists(st.integers(0, 1000), min_size=len(tree), max_size=len(tree)))
+    return tree, np.array(own, np.int64)
+
+
+@given(trees_with_values())
+def test_ancestor_sum_adds_a_row_and_all_above_it(given_tree: tuple[Tree, np.ndarray]) -> None:
+    tree, own = given_tree
+    assert tree.ancestor_sum(own).tolist() == [sum(int(own[a]) for a in ancestors(tree, r)) for r in range(len(tree))]
+
+
+@given(trees_with_values())
+def test_below_counts_strict_descendants(given_tree: tuple[Tree, np.ndarray]) -> None:
+    tree, own = given_tree
+    flags = own > 500
+    wanted = [sum(bool(flags[d]) for d in range(r + 1, int(tree.end[r]))) for r in range(len(tree))]
+    assert tree.below(flags).tolist() == wanted
+
+
+def walk(tree: Tree, key: np.ndarray, row: int) -> list[int]:
+    children = [c for c in range(len(tree)) if tree.parent[c] == row]
+    return [row] + [r for c in sorted(children, key=lambda c: key[c]) for r in walk(tree, key, c)]
+
+
+@given(trees_with_values())
+def test_display_order_is_the_preorder_with_siblings_sorted(given_tree: tuple[Tree, np.ndarray]) -> None:
+    tree, own = given_tree
+    position = display_order(tree, [own])
+    assert np.argsort(position).tolist() == walk(tree, own, 0)
+
+
+@given(trees_with_values(), st.integers(0, 5), st.sets(st.integers(0, 50)))
+def test_a_row_is_in_sight_exactly_when_all_above_it_are_open(
+    given_tree: tuple[Tree, np.ndarray], depth: int, toggled: set[int]
+) -> None:
+    tree, own = given_tree
+    is_open = open_rows(tree, Opened(depth, tuple(sorted(toggled))))
+    visible = visible_rows(tree, is_open, display_order(tree, [own]))
+    wanted = [r for r in walk(tree, own, 0) if all(is_open[a] for a in ancestors(tree, r)[1:])]
+    assert visible.tolist() == wanted
+
+
+@given(trees_with_values())
+def test_matches_are_always_in_sight(given_tree: tuple[Tree, np.ndarray]) -> None:
+    tree, own = given_tree
+    matched = own > 700
+    is_open = open_rows(tree, Opened(0), matched)
+    assert set(np.flatnonzero(matched)) <= set(visible_rows(tree, is_open, np.arange(len(tree))).tolist())
+
+
+@given(trees_with_values(), st.integers(1, 60))
+def test_an_icicle_keeps_every_row_inside_its_parent_and_accounts_for_all(
+    given_tree: tuple[Tree, np.ndarray], width_px: int
+) -> None:
+    tree, own = given_tree
+    total = np.concatenate(([0], np.cumsum(own)))
+    value = total[tree.end] - total[:-1]
+    found = Icicle(tree, value).rectangles(0, width_px, 100)
+    if not value[0]:
+        assert len(found.row) == 0
+        return
+    spans = {int(r): (a, b) for r, a, b in zip(found.row, found.start, found.stop, strict=True) if r >= 0}
+    assert spans[0] == (0.0, 1.0)
+    for row, (start, stop) in spans.items():
+        assert abs((stop - start) - value[row] / value[0]) < 1e-9
+        assert value[row] * width_px >= value[0]
+        if row:
+            outer = spans[int(tree.parent[row])]
+            assert outer[0] - 1e-9 <= start
+            assert stop <= outer[1] + 1e-9
+    shown = len(spans) + int(found.folded.sum())
+    hidden_without_time = sum(
+        1 for r in range(len(tree)) if any(value[a] == 0 for a in ancestors(tree, r)) and r not in spans
+    )
+    assert shown <= len(tree) <= shown + hidden_without_time
