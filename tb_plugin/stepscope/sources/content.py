@@ -1,0 +1,94 @@
+"""The bytes of a file, decompressed where they are gzip."""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import BinaryIO
+
+from stepscope.errors import DamagedSource, LimitExceeded, NotFound, SourceError
+
+HEAD_BYTES = 64 << 10
+MAX_DECOMPRESSED_BYTES = 16 << 30
+_GZIP_MAGIC = b"\x1f\x8b"
+_BLOCK_BYTES = 1 << 20
+
+
+def head(path: Path) -> bytes:
+    """The first 64 KiB of a file's content, empty for a folder.
+
+    Raises:
+        NotFound: There is no such file.
+        SourceError: The file cannot be opened.
+    """
+    if path.is_dir():
+        return b""
+    with _opened(path) as raw:
+        start = raw.read(HEAD_BYTES)
+    if not start.startswith(_GZIP_MAGIC):
+        return start
+    try:
+        return zlib.decompressobj(wbits=31).decompress(start, HEAD_BYTES)
+    except zlib.error:
+        return b""
+
+
+@contextmanager
+def content(path: Path) -> Iterator[bytes | mmap.mmap]:
+    """The whole content of a file: mapped into memory, or decompressed.
+
+    Raises:
+        NotFound: There is no such file.
+        DamagedSource: The gzip stream is broken from the start.
+        LimitExceeded: The content is larger than 16 GiB.
+    """
+    with _opened(path) as raw:
+        magic = raw.read(2)
+        if magic == _GZIP_MAGIC:
+            yield decompress(path)
+        elif not magic:
+            yield b""
+        else:
+            with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                yield mapped
+
+
+def decompress(path: Path) -> bytes:
+    """The content of a gzip file. A file that is cut off or damaged gives what comes before the damage."""
+    parts: list[bytes] = []
+    size = 0
+    try:
+        with gzip.open(path) as stream:
+            while part := stream.read1(_BLOCK_BYTES):
+                size += len(part)
+                if size > MAX_DECOMPRESSED_BYTES:
+                    raise LimitExceeded(
+                        "more than 16 GiB when decompressed",
+                        where=str(path),
+                        remedy="Profile fewer steps, or decompress and split the file",
+                    )
+                parts.append(part)
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+        if not parts:
+            raise DamagedSource(
+                f"the gzip stream is broken ({error})", where=str(path), remedy="Copy the file again"
+            ) from error
+    return b"".join(parts)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[BinaryIO]:
+    try:
+        stream = path.open("rb")
+    except FileNotFoundError as error:
+        raise NotFound("no such file or folder", where=str(path), remedy="Check the path") from error
+    except OSError as error:
+        raise SourceError(
+            f"cannot be opened ({error.strerror})", where=str(path), remedy="Check the path and its permissions"
+        ) from error
+    with stream:
+        yield stream

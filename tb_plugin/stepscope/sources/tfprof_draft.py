@@ -1,0 +1,245 @@
+"""What the two readers of tfprof data gather, and how it becomes a profile record.
+
+Readers add rows in any number of parts. Until the profile is laid out, times are absolute microseconds, steps are the
+training steps' numbers, and inputs name their source by the key that the file gives it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.model.columns import Loss, Strings
+from stepscope.model.profile import Dims, LaneKind, Lanes, Shapes
+
+Ints = NDArray[np.int64]
+MAX_INT64 = (1 << 63) - 1
+
+R = TypeVar("R", bound="Rows")
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Integer columns of one length."""
+
+    @classmethod
+    def of(cls: type[R], rows: Iterable[tuple[int, ...]]) -> R:
+        """Makes columns of tuples in the order of the fields."""
+        width = len(dataclasses.fields(cls))
+        table = np.array(list(rows), np.int64).reshape(-1, width)
+        return cls(*table.T)
+
+    @classmethod
+    def join(cls: type[R], parts: list[R]) -> R:
+        """All rows of the parts, in order."""
+        names = [f.name for f in dataclasses.fields(cls)]
+        if not parts:
+            return cls(*(np.empty(0, np.int64) for _ in names))
+        return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
+
+    def take(self: R, rows: Any) -> R:
+        """The rows of a mask or an index."""
+        return type(self)(*(getattr(self, f.name)[rows] for f in dataclasses.fields(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class NodeRows(Rows):
+    """Nodes. Texts are interned; -1 where there is no device, shape or stack."""
+
+    key: Ints
+    name: Ints
+    op: Ints
+    device: Ints
+    float_ops: Ints
+    shape: Ints
+    stack: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class TypeRows(Rows):
+    """Types of nodes, as listed."""
+
+    node: Ints
+    type: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class InputRows(Rows):
+    """Inputs of nodes: `source` is a node's key, `slot` is -1 when unknown."""
+
+    node: Ints
+    place: Ints
+    source: Ints
+    slot: Ints
+    kind: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class OutputRows(Rows):
+    """What is known of an output slot: an interned shape or bytes, -1 for not known."""
+
+    node: Ints
+    slot: Ints
+    shape: Ints
+    bytes: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class AttributeRows(Rows):
+    """Attributes of nodes, interned."""
+
+    node: Ints
+    key: Ints
+    value: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class StepRows(Rows):
+    """What a node cost in a step. A start of 0 is unknown."""
+
+    node: Ints
+    step: Ints
+    run_count: Ints
+    start: Ints
+    end: Ints
+    host: Ints
+    accelerator: Ints
+    requested: Ints
+    peak: Ints
+    residual: Ints
+    output: Ints
+    in_use: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class ExecutionRows(Rows):
+    """Executions on lanes."""
+
+    node: Ints
+    step: Ints
+    lane: Ints
+    start: Ints
+    duration: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryRows(Rows):
+    """Allocator events: a change, or a total (-1: not known) at a time."""
+
+    node: Ints
+    step: Ints
+    time: Ints
+    delta: Ints
+    total: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class FrameRows(Rows):
+    """Frames of call stacks, outermost first; texts are interned."""
+
+    stack: Ints
+    file: Ints
+    line: Ints
+    function: Ints
+    first_line: Ints
+
+
+class Interner:
+    """Gives each distinct byte string an index, in order of first use."""
+
+    def __init__(self) -> None:
+        self.index: dict[bytes, int] = {}
+
+    def __call__(self, text: bytes) -> int:
+        return self.index.setdefault(text, len(self.index))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def spans(self, data: bytes, start: Ints, end: Ints) -> Ints:
+        """The indices of the spans [start, end) of a buffer."""
+        index = self.index
+        pairs = zip(start.tolist(), end.tolist(), strict=True)
+        return np.fromiter((index.setdefault(data[a:b], len(index)) for a, b in pairs), np.int64, len(start))
+
+    def texts(self) -> list[bytes]:
+        """All texts so far, by index."""
+        return list(self.index)
+
+    def text(self, index: int) -> str:
+        """One text. Walks the table: for messages."""
+        return self.texts()[index].decode("utf-8", "replace")
+
+    def strings(self) -> Strings:
+        """The table of all texts so far."""
+        end = np.cumsum(np.fromiter(map(len, self.index), np.int64, len(self.index)), dtype=np.int64)
+        return Strings(np.frombuffer(b"".join(self.index), np.uint8), end)
+
+
+class LaneTable:
+    """Gives each pair of device and kind a lane."""
+
+    def __init__(self) -> None:
+        self.index: dict[tuple[int, int], int] = {}
+
+    def __call__(self, device: int, kind: LaneKind) -> int:
+        return self.index.setdefault((device, int(kind)), len(self.index))
+
+    def group(self) -> Lanes:
+        """The lanes so far."""
+        devices, kinds = [d for d, _ in self.index], [k for _, k in self.index]
+        return Lanes(device=np.array(devices, np.int32), kind=np.array(kinds, np.int8))
+
+
+class ShapeTable:
+    """Gives each distinct shape an index. The empty shape is the one of unknown rank, as tfprof writes it."""
+
+    def __init__(self) -> None:
+        self.index: dict[tuple[int, ...], int] = {}
+
+    def __call__(self, dims: Iterable[int]) -> int:
+        return self.index.setdefault(tuple(dims), len(self.index))
+
+    def groups(self) -> tuple[Shapes, Dims]:
+        """The shapes so far, and their dimensions."""
+        lengths = np.fromiter(map(len, self.index), np.int64, len(self.index))
+        sizes = [d if d >= 0 else -1 for dims in self.index for d in dims]
+        shapes = Shapes(rank=np.where(lengths, lengths, -1), dim_end=np.cumsum(lengths, dtype=np.int64))
+        return shapes, Dims(size=np.array(sizes, np.int64))
+
+    def parameters(self) -> list[int]:
+        """For each shape the number of elements, 0 where it is not known."""
+        return [prod(dims) if dims and min(dims) >= 0 else 0 for dims in self.index]
+
+
+class Draft:
+    """A profile in the making.
+
+    Attributes:
+        complete: Whether the source was read to its end, so that what a reference names must be there.
+    """
+
+    def __init__(self) -> None:
+        self.strings = Interner()
+        self.shapes = ShapeTable()
+        self.stacks = Interner()
+        self.lanes = LaneTable()
+        self.steps: set[int] = set()
+        self.losses: list[Loss] = []
+        self.complete = True
+        self._parts: dict[type[Rows], list[Any]] = {}
+
+    def add(self, *parts: Rows) -> None:
+        """Appends rows."""
+        for rows in parts:
+            self._parts.setdefault(type(rows), []).append(rows)
+
+    def table(self, kind: type[R]) -> R:
+        """All rows of a kind."""
+        return kind.join(self._parts.get(kind, []))
