@@ -157,6 +157,7 @@ class Interner:
         self.index: dict[bytes, int] = {}
 
     def __call__(self, text: bytes) -> int:
+        """The text's index."""
         return self.index.setdefault(text, len(self.index))
 
     def __len__(self) -> int:
@@ -189,6 +190,7 @@ class LaneTable:
         self.index: dict[tuple[int, int], int] = {}
 
     def __call__(self, device: int, kind: LaneKind) -> int:
+        """The lane's index."""
         return self.index.setdefault((device, int(kind)), len(self.index))
 
     def group(self) -> Lanes:
@@ -204,6 +206,7 @@ class ShapeTable:
         self.index: dict[tuple[int, ...], int] = {}
 
     def __call__(self, dims: Iterable[int]) -> int:
+        """The shape's index."""
         return self.index.setdefault(tuple(dims), len(self.index))
 
     def groups(self) -> tuple[Shapes, Dims]:

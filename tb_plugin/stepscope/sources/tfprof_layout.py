@@ -6,6 +6,7 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss
@@ -66,14 +67,14 @@ def lay_out(draft: Draft, header: Header) -> Profile:
         tick_ps=TICK_PS,
         has_traces=bool(len(traces)),
         nodes=Nodes(
-            name=nodes.name,
-            op=nodes.op,
-            scope=own_scope,
-            device=nodes.device,
-            trace=np.append(innermost, -1)[nodes.stack],
+            name=_i32(nodes.name),
+            op=_i32(nodes.op),
+            scope=_i32(own_scope),
+            device=_i32(nodes.device),
+            trace=_i32(np.append(innermost, -1)[nodes.stack]),
             parameters=_parameters(draft, nodes.shape),
             float_ops=nodes.float_ops,
-            shape=nodes.shape,
+            shape=_i32(nodes.shape),
             op_type_end=type_end,
             input_end=input_end,
             output_end=output_end,
@@ -96,6 +97,11 @@ def lay_out(draft: Draft, header: Header) -> Profile:
     )
 
 
+def _i32(values: Ints) -> NDArray[np.int32]:
+    """Indices and 32-bit fields; a wider varint is cut to 32 bits, as protobuf does."""
+    return values.astype(np.int32)
+
+
 def _ends(owner: Ints, count: int) -> Ints:
     return np.cumsum(np.bincount(owner, minlength=count), dtype=np.int64)
 
@@ -104,7 +110,7 @@ def _op_types(draft: Draft, nodes: NodeRows) -> tuple[OpTypes, Ints]:
     rows = draft.table(TypeRows)
     is_op = rows.type == nodes.op[rows.node]
     order = np.lexsort((~is_op, rows.node))
-    return OpTypes(type=rows.type[order]), _ends(rows.node, len(nodes.key))
+    return OpTypes(type=_i32(rows.type[order])), _ends(rows.node, len(nodes.key))
 
 
 def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
@@ -118,7 +124,9 @@ def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
         _report_dangling(draft, nodes, rows.take(~known), where)
         rows, place = rows.take(known), place[known]
     order = np.lexsort((rows.place, rows.node))
-    group = Inputs(source=by_key[place][order], slot=rows.slot[order], kind=rows.kind[order])
+    group = Inputs(
+        source=_i32(by_key[place][order]), slot=_i32(rows.slot[order]), kind=rows.kind[order].astype(np.int8)
+    )
     return group, _ends(rows.node, len(nodes.key))
 
 
@@ -149,7 +157,7 @@ def _outputs(draft: Draft, count: int) -> tuple[Outputs, Ints]:
     shape, size = np.full(total, -1, np.int64), np.full(total, -1, np.int64)
     np.maximum.at(shape, place, rows.shape)
     np.maximum.at(size, place, rows.bytes)
-    return Outputs(shape=shape, bytes=size), end
+    return Outputs(shape=_i32(shape), bytes=size), end
 
 
 def _scopes(names: Ints, strings: Interner) -> tuple[Scopes, Ints]:
@@ -199,7 +207,12 @@ def _traces(rows: FrameRows, draft: Draft) -> tuple[Frames, Traces, Ints]:
     """Distinct frames, the tree of stacks, and for each stack its innermost entry in the tree."""
     columns = np.stack([rows.file, rows.line, rows.function, rows.first_line])
     distinct, frame = _distinct(columns)
-    frames = Frames(file=distinct[0], line=distinct[1], function=distinct[2], first_line=np.maximum(distinct[3], 0))
+    frames = Frames(
+        file=_i32(distinct[0]),
+        line=_i32(distinct[1]),
+        function=_i32(distinct[2]),
+        first_line=_i32(np.maximum(distinct[3], 0)),
+    )
     stacks = int(rows.stack.max()) + 1 if len(rows.stack) else 0
     end = _ends(rows.stack, stacks)
     start = np.concatenate([[0], end[:-1]]) if stacks else end
@@ -217,7 +230,7 @@ def _traces(rows: FrameRows, draft: Draft) -> tuple[Frames, Traces, Ints]:
         depth += 1
         active = active[start[active] + depth < end[active]]
     empty = np.empty(0, np.int64)
-    tree = Traces(parent=np.concatenate([empty, *parents]), frame=np.concatenate([empty, *own]))
+    tree = Traces(parent=_i32(np.concatenate([empty, *parents])), frame=_i32(np.concatenate([empty, *own])))
     return frames, tree, np.append(innermost, np.full(len(draft.stacks) - stacks, -1))
 
 
@@ -253,8 +266,8 @@ def _index(steps: Ints, values: Ints) -> Ints:
 
 def _node_steps(rows: StepRows, steps: Ints, base: int) -> NodeSteps:
     return NodeSteps(
-        node=rows.node,
-        step=_index(steps, rows.step),
+        node=_i32(rows.node),
+        step=_i32(_index(steps, rows.step)),
         run_count=rows.run_count,
         host_ticks=rows.host,
         host_total_ticks=rows.host,
@@ -281,9 +294,9 @@ def _steps(ids: Ints, rows: NodeSteps) -> Steps:
 
 def _executions(rows: ExecutionRows, steps: Ints, base: int) -> Executions:
     return Executions(
-        node=rows.node,
-        step=_index(steps, rows.step),
-        lane=rows.lane,
+        node=_i32(rows.node),
+        step=_i32(_index(steps, rows.step)),
+        lane=_i32(rows.lane),
         start_ticks=_since(rows.start, base),
         duration_ticks=rows.duration,
         self_ticks=rows.duration,
@@ -292,9 +305,9 @@ def _executions(rows: ExecutionRows, steps: Ints, base: int) -> Executions:
 
 def _allocations(rows: MemoryRows, nodes: NodeRows, steps: Ints, base: int) -> Allocations:
     return Allocations(
-        node=rows.node,
-        step=_index(steps, rows.step),
-        device=nodes.device[rows.node],
+        node=_i32(rows.node),
+        step=_i32(_index(steps, rows.step)),
+        device=_i32(nodes.device[rows.node]),
         time_ticks=_since(rows.time, base),
         delta_bytes=rows.delta,
         total_bytes=rows.total,
@@ -303,4 +316,4 @@ def _allocations(rows: MemoryRows, nodes: NodeRows, steps: Ints, base: int) -> A
 
 def _attributes(rows: AttributeRows) -> Attributes:
     order: Any = np.argsort(rows.node, kind="stable")
-    return Attributes(node=rows.node[order], key=rows.key[order], value=rows.value[order])
+    return Attributes(node=_i32(rows.node[order]), key=_i32(rows.key[order]), value=_i32(rows.value[order]))

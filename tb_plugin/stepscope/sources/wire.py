@@ -1,7 +1,7 @@
 """The protobuf wire format, decoded for many messages at once.
 
 `decode` takes the spans of any number of messages in one buffer and walks them in lockstep: the n-th field of every
-message is decoded by a few numpy operations. A message that is longer than nearly all others is finished field by field.
+message is decoded by a few numpy operations. The last few messages, longer than all others, are finished one by one.
 Fields are then asked for by number, as columns over the messages; submessages are decoded the same way.
 
 Source: the encoding as documented at https://protobuf.dev/programming-guides/encoding/.
@@ -247,7 +247,7 @@ def _finish(data: Bytes, active: Ints, at: Ints, stop: Ints, bad: list[Ints]) ->
     """Decodes the last few messages one by one."""
     out: list[tuple[int, int, int, int]] = []
     for message, begin, end in zip(active.tolist(), at.tolist(), stop.tolist(), strict=True):
-        view = memoryview(data)
+        view = data.data
         try:
             out += [(message, f.number, f.value, f.end) for f in fields(view, begin, end)]
         except MalformedWire:

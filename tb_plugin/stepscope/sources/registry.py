@@ -1,0 +1,74 @@
+"""The foreign formats that are recognised, by content and not by name.
+
+A format's module is imported when it is asked for the first time.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import string
+from pathlib import Path
+
+from stepscope.errors import NotFound, UnrecognisedSource
+from stepscope.sources.content import head
+from stepscope.sources.format import Format, Imported, Progress
+
+# In the order in which they are asked.
+MODULES = ("tfprof",)
+_PRINTABLE = frozenset(string.printable.encode())
+
+
+@functools.cache
+def formats() -> tuple[Format, ...]:
+    """All formats, in the order in which they are asked."""
+    modules = (importlib.import_module(f"stepscope.sources.{name}") for name in MODULES)
+    return tuple(module.FORMAT for module in modules)
+
+
+def recognise(path: Path) -> Format:
+    """The format of a file or folder.
+
+    Raises:
+        NotFound: There is nothing at the path.
+        UnrecognisedSource: No format matches.
+        SourceError: The file cannot be opened.
+    """
+    if not path.exists():
+        raise NotFound("no such file or folder", where=str(path), remedy="Check the path")
+    start = head(path)
+    for known in formats():
+        if known.recognise(path, start):
+            return known
+    raise UnrecognisedSource(
+        f"{_describe(path, start)} is of no recognised format",
+        where=str(path),
+        remedy=f"Recognised are: {'; '.join(f'{known.name} ({known.title})' for known in formats())}",
+    )
+
+
+def recognises(path: Path) -> bool:
+    """Whether a file or folder is of any format."""
+    try:
+        recognise(path)
+    except UnrecognisedSource:
+        return False
+    return True
+
+
+def read(path: Path, progress: Progress | None = None) -> Imported:
+    """Reads a file or folder of any format. Raises what `recognise` and the format's `read` raise."""
+    return recognise(path).read(path, progress)
+
+
+def _describe(path: Path, start: bytes) -> str:
+    if path.is_dir():
+        return f"a folder with {sum(1 for _ in path.iterdir())} entries"
+    size = path.stat().st_size
+    if not size:
+        return "an empty file"
+    if start.lstrip()[:1] in (b"{", b"["):
+        return f"a JSON file of {size} bytes"
+    if start and _PRINTABLE.issuperset(start[:512]):
+        return f"a text file of {size} bytes that starts with {start[:40].decode()!r}"
+    return f"a file of {size} bytes that starts with {start[:8].hex(' ')}"

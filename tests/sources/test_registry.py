@@ -1,0 +1,61 @@
+"""Formats are told by content, and a file of none is described."""
+
+from __future__ import annotations
+
+import gzip
+from pathlib import Path
+
+import pytest
+from stepscope.errors import NotFound, UnrecognisedSource
+from stepscope.sources import registry
+from tensorboard.compat.proto import tfprof_log_pb2
+
+
+def small_profile() -> bytes:
+    profile = tfprof_log_pb2.ProfileProto(steps=[1])
+    profile.nodes[0].name, profile.nodes[0].op = "w", "VariableV2"
+    return profile.SerializeToString()
+
+
+def test_format_names_are_unique() -> None:
+    names = [known.name for known in registry.formats()]
+    assert len(set(names)) == len(names) > 0
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_profile_is_recognised_under_any_name_plain_or_gzip(tmp_path: Path, packed: bool) -> None:
+    path = tmp_path / "whatever.txt"
+    path.write_bytes(gzip.compress(small_profile()) if packed else small_profile())
+    assert registry.recognise(path).name == "tfprof"
+    assert len(registry.read(path).records[0].record.nodes) == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "described"),
+    [
+        (b"", "an empty file"),
+        (b"hello there", "starts with 'hello there'"),
+        (b' {"a": 1}', "a JSON file of 9 bytes"),
+        (b"\x1f\x8b\x08 broken", "starts with"),
+        (b"\xff\x00\x01", "ff 00 01"),
+    ],
+)
+def test_an_unknown_file_is_described_with_what_is_known(tmp_path: Path, content: bytes, described: str) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(content)
+    assert not registry.recognises(path)
+    with pytest.raises(UnrecognisedSource) as caught:
+        registry.read(path)
+    assert described in caught.value.found
+    assert "tfprof" in caught.value.remedy
+    assert str(path) == caught.value.where
+
+
+def test_an_unknown_folder_is_described(tmp_path: Path) -> None:
+    with pytest.raises(UnrecognisedSource, match="a folder with 0 entries"):
+        registry.recognise(tmp_path)
+
+
+def test_a_missing_path_is_not_found(tmp_path: Path) -> None:
+    with pytest.raises(NotFound):
+        registry.recognise(tmp_path / "absent")
