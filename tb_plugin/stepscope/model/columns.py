@@ -1,14 +1,14 @@
 """Columns, string tables and the codec between records and protobuf messages.
 
-A record is a frozen dataclass whose fields are a header, scalars, string tables and groups. A group is a frozen dataclass
-of numpy columns of one length. The protobuf message of a record or group has the same field names, so one codec serves
-every record: a column that a message has is looked up by name, and a missing column is empty.
+A record is a frozen dataclass whose fields are a header, scalars, string tables and groups. A group is a frozen
+dataclass of numpy columns of one length. The protobuf message of a record or group has the same field names, so one
+codec serves every record: a column that a message has is looked up by name, and a missing column is empty.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, TypeVar
 
@@ -17,6 +17,8 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
+from stepscope.model import wire
+from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import common_pb2
 
 Array = NDArray[Any]
@@ -24,8 +26,8 @@ Ints = NDArray[np.int64]
 
 _DTYPES: dict[str, int] = {name.lower(): number for name, number in common_pb2.DType.items() if number}
 _NUMPY: dict[int, np.dtype[Any]] = {number: np.dtype(name).newbyteorder("<") for name, number in _DTYPES.items()}
-
-G = TypeVar("G", bound="Group")
+# Field numbers of Column.
+_DTYPE, _LENGTH, _DATA = 1, 2, 3
 
 
 def column(dtype: str, doc: str, *, default: int | None = None) -> Any:
@@ -168,6 +170,7 @@ class StringBuilder:
         self._index: dict[str, int] = {}
 
     def __call__(self, text: str) -> int:
+        """The index of the text."""
         return self._index.setdefault(text, len(self._index))
 
     def __len__(self) -> int:
@@ -220,6 +223,12 @@ class Record:
 
     header: Header = field(default_factory=Header)
 
+    @property
+    def rows(self) -> int:
+        """Rows of the record's main group: the first that is declared."""
+        values = (getattr(self, spec.name) for spec in dataclasses.fields(self))
+        return next((len(value) for value in values if isinstance(value, Group)), 0)
+
     def validate(self) -> None:
         """Raises RecordError where the record breaks a rule of its model."""
         for spec in dataclasses.fields(self):
@@ -246,20 +255,26 @@ CHUNK_BYTES = 16 << 20
 def encode(record: Record) -> list[Element]:
     """Encodes a record as parts whose messages, merged in order, are the record's message.
 
-    The first part holds the header and the scalars. Each group is one part, but a column over 1 MiB is a part of its own
-    (cut at 16 MiB), so that a reader can take only the columns it needs.
+    The first part holds the header and the scalars. Each group is one part, but a column over 1 MiB is a part of its
+    own (cut at 16 MiB), so that a reader can take only the columns it needs.
     """
+    return list(iter_encoded(record))
+
+
+def iter_encoded(record: Record) -> Iterator[Element]:
+    """The parts of `encode`, one at a time, so that a large record is not held twice."""
     first = record.MESSAGE()
-    elements: list[Element] = []
     names: list[str] = []
     for spec in dataclasses.fields(record):
         value = getattr(record, spec.name)
-        if isinstance(value, Group | Strings):
-            elements += _encode_group(record, spec.name, value)
-        else:
+        if not isinstance(value, Group | Strings):
             names.append(spec.name)
             _set_scalar(first, spec.name, value)
-    return [Element(tuple(names), first.SerializeToString()), *elements]
+    yield Element(tuple(names), first.SerializeToString())
+    for spec in dataclasses.fields(record):
+        value = getattr(record, spec.name)
+        if isinstance(value, Group | Strings):
+            yield from _encode_group(record.MESSAGE.DESCRIPTOR.fields_by_name[spec.name], value)
 
 
 def _arrays(value: Group | Strings) -> list[tuple[str, Array]]:
@@ -268,36 +283,30 @@ def _arrays(value: Group | Strings) -> list[tuple[str, Array]]:
     return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
 
 
-def _encode_group(record: Record, group: str, value: Group | Strings) -> list[Element]:
-    small = record.MESSAGE()
+def _encode_group(field: Any, value: Group | Strings) -> Iterator[Element]:
+    small: list[Buffer] = []
     small_names: list[str] = []
-    large: list[Element] = []
     for name, array in _arrays(value):
-        if not len(array):
-            continue
-        if array.nbytes <= LARGE_COLUMN_BYTES:
-            small_names.append(f"{group}.{name}")
-            _fill(getattr(getattr(small, group), name), array, array)
-        else:
-            large += _encode_large(record, group, name, array)
+        column_number = field.message_type.fields_by_name[name].number
+        path = f"{field.name}.{name}"
+        if array.nbytes > LARGE_COLUMN_BYTES:
+            step = CHUNK_BYTES // array.itemsize
+            for start in range(0, len(array), step):
+                chunks = _column(field.number, column_number, array, array[start : start + step])
+                yield Element((path,), b"".join(chunks))
+        elif len(array):
+            small_names.append(path)
+            small += _column(field.number, column_number, array, array)
     if small_names:
-        large.append(Element(tuple(small_names), small.SerializeToString()))
-    return large
+        yield Element(tuple(small_names), b"".join(small))
 
 
-def _encode_large(record: Record, group: str, name: str, array: Array) -> Iterator[Element]:
-    step = CHUNK_BYTES // array.itemsize
-    for start in range(0, len(array), step):
-        message = record.MESSAGE()
-        _fill(getattr(getattr(message, group), name), array, array[start : start + step])
-        yield Element((f"{group}.{name}",), message.SerializeToString())
-
-
-def _fill(target: Any, array: Array, chunk: Array) -> None:
-    little = chunk.astype(chunk.dtype.newbyteorder("<"), copy=False)
-    target.dtype = _DTYPES[array.dtype.name]
-    target.length = len(array)
-    target.data.append(little.tobytes())
+def _column(group_number: int, column_number: int, array: Array, chunk: Array) -> list[Buffer]:
+    """The record's message with nothing but a column, or a chunk of it. Such messages merge when they are joined."""
+    little = np.ascontiguousarray(chunk, chunk.dtype.newbyteorder("<"))
+    head = wire.number_field(_DTYPE, _DTYPES[array.dtype.name]) + wire.number_field(_LENGTH, len(array))
+    data = wire.delimited(_DATA, little.data.cast("B"))
+    return wire.delimited(group_number, *wire.delimited(column_number, head, *data))
 
 
 def _set_scalar(message: Any, name: str, value: Any) -> None:
@@ -323,36 +332,89 @@ R = TypeVar("R", bound=Record)
 def decode(record_type: type[R], bodies: Iterable[bytes], where: str = "") -> R:
     """Decodes a record from the bodies of its elements, or from some of them: absent groups come out empty.
 
+    Columns are views of the bodies where a column is in one body, and aligned there.
+
     Raises:
         RecordError: A body is no part of such a record, or a column does not hold what it declares.
     """
+    fields = {f.number: f for f in record_type.MESSAGE.DESCRIPTOR.fields}
+    groups = {spec.name: spec for spec in dataclasses.fields(record_type) if _is_group(spec)}
+    columns: dict[str, _Pieces] = {}
     message = record_type.MESSAGE()
-    for body in bodies:
-        try:
-            message.MergeFromString(body)
-        except DecodeError as error:
-            raise RecordError(
-                f"not a part of a {record_type.KIND} record ({error})",
-                where=where,
-                remedy="Write the record again",
-            ) from error
+    try:
+        for body in bodies:
+            message.MergeFromString(_take_columns(body, fields, groups, columns))
+    except (WireError, DecodeError) as error:
+        raise RecordError(
+            f"not a part of a {record_type.KIND} record ({error})",
+            where=where,
+            remedy="Write the record again",
+        ) from error
     values: dict[str, Any] = {}
     for spec in dataclasses.fields(record_type):
-        values[spec.name] = _decode_field(spec, getattr(message, spec.name), where)
+        if spec.name in groups:
+            values[spec.name] = _decode_group(spec, columns, where)
+        else:
+            values[spec.name] = _decode_scalar(spec, getattr(message, spec.name))
     return record_type(**values)
 
 
-def _decode_field(spec: dataclasses.Field[Any], value: Any, where: str) -> Any:
+def _is_group(spec: dataclasses.Field[Any]) -> bool:
+    factory = spec.default_factory
+    return isinstance(factory, type) and issubclass(factory, Group | Strings)
+
+
+@dataclass
+class _Pieces:
+    """A column as far as its bodies have been read."""
+
+    dtype: int = 0
+    length: int = 0
+    data: list[memoryview] = field(default_factory=list)
+
+
+def _take_columns(body: bytes, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]) -> bytes:
+    """Moves the columns of a message into `columns`; what is left of the message comes back."""
+    rest: list[Buffer] = []
+    view, begin = memoryview(body), 0
+    for tag, value, after in wire.fields(body, 0, len(body)):
+        group = fields.get(tag >> 3)
+        if group is not None and group.name in groups and tag & 7 == wire.DELIMITED:
+            for column_tag, start, end in wire.fields(body, value, after):
+                member = group.message_type.fields_by_number.get(column_tag >> 3)
+                if member is not None:
+                    _take_column(view, start, end, columns.setdefault(f"{group.name}.{member.name}", _Pieces()))
+        else:
+            rest.append(view[begin:after])
+        begin = after
+    return b"".join(rest)
+
+
+def _take_column(view: memoryview, start: int, end: int, pieces: _Pieces) -> None:
+    for tag, value, after in wire.fields(view, start, end):
+        if tag == _DTYPE << 3:
+            pieces.dtype = value
+        elif tag == _LENGTH << 3:
+            pieces.length = value
+        elif tag == _DATA << 3 | wire.DELIMITED:
+            pieces.data.append(view[value:after])
+
+
+def _decode_group(spec: dataclasses.Field[Any], columns: dict[str, _Pieces], where: str) -> Any:
     factory: Any = spec.default_factory
+    names = ("blob", "end") if factory is Strings else tuple(f.name for f in dataclasses.fields(factory))
+    paths = {name: f"{spec.name}.{name}" for name in names}
+    # Taken out one by one, so that the pieces of a joined column are freed before the next is joined.
+    arrays = {n: _array(columns.pop(path), f"{where} {path}".lstrip()) for n, path in paths.items() if path in columns}
+    if factory is not Strings:
+        return factory(**arrays)
+    blob, end = arrays.get("blob", np.empty(0, np.uint8)), arrays.get("end", np.empty(0, np.int64))
+    return Strings(blob.astype(np.uint8, copy=False), end.astype(np.int64, copy=False))
+
+
+def _decode_scalar(spec: dataclasses.Field[Any], value: Any) -> Any:
     if spec.name == "header":
         return _header(value)
-    if factory is Strings:
-        blob, end = _array(value.blob, where), _array(value.end, where)
-        return Strings(blob.astype(np.uint8, copy=False), end.astype(np.int64, copy=False))
-    if isinstance(factory, type) and issubclass(factory, Group):
-        arrays = {f.name: getattr(value, f.name) for f in dataclasses.fields(factory)}
-        present = {n: _array(c, f"{where} {spec.name}.{n}") for n, c in arrays.items() if c.dtype}
-        return factory(**present)
     return tuple(value) if isinstance(spec.default, tuple) else value
 
 
@@ -362,17 +424,16 @@ def _header(message: Any) -> Header:
     return Header(**{n: getattr(message, n) for n in names}, losses=losses)
 
 
-def _array(message: Any, where: str) -> Array:
-    if not message.dtype:
-        return np.empty(0, np.int64)
-    dtype = _NUMPY.get(message.dtype)
-    chunks = message.data
-    data = chunks[0] if len(chunks) == 1 else b"".join(chunks)
-    if dtype is None or len(data) != message.length * dtype.itemsize:
+def _array(pieces: _Pieces, where: str) -> Array:
+    dtype = _NUMPY.get(pieces.dtype)
+    size = sum(len(data) for data in pieces.data)
+    if dtype is None or size != pieces.length * dtype.itemsize:
         raise RecordError(
-            f"a column declares {message.length} elements of type {message.dtype}, but holds {len(data)} bytes",
+            f"a column declares {pieces.length} elements of type {pieces.dtype}, but holds {size} bytes",
             where=where,
             remedy="Write the record again",
         )
-    array = np.frombuffer(data, dtype)
-    return array.astype(dtype.newbyteorder("="), copy=False)
+    data = pieces.data[0] if len(pieces.data) == 1 else b"".join(pieces.data)
+    array: Array = np.frombuffer(data, dtype)
+    array = array.astype(dtype.newbyteorder("="), copy=False)
+    return array if array.flags.aligned else array.copy()

@@ -1,0 +1,41 @@
+"""The kinds of records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from stepscope.errors import NewerSchema
+from stepscope.model import columns
+from stepscope.model.collectives import Collectives
+from stepscope.model.columns import Record
+from stepscope.model.incore import InCore
+from stepscope.model.profile import Profile
+from stepscope.model.throughput import Throughput
+
+_TYPES: tuple[type[Record], ...] = (Profile, Throughput, InCore, Collectives)
+KINDS: Mapping[str, type[Record]] = {record.KIND: record for record in _TYPES}
+
+UPGRADE = "Upgrade StepScope where you look at it: pip install -U tensorboard-plugin-stepscope"
+
+
+def why_unsupported(kind: str, schema: int) -> str | None:
+    """Why this StepScope cannot decode such a record, as a clause; None where it can."""
+    known = KINDS.get(kind)
+    if known is None:
+        return f"a record of unknown kind {kind!r} (known: {', '.join(KINDS)})"
+    if schema > known.SCHEMA:
+        return f"a {kind} record of schema {schema}, newer than the {known.SCHEMA} that is known here"
+    return None
+
+
+def decode(kind: str, schema: int, bodies: Iterable[bytes], where: str = "") -> Record:
+    """Decodes a record of any kind from the bodies of its elements, or from some of them.
+
+    Raises:
+        NewerSchema: The kind or its schema is not known to this version.
+        RecordError: A body is no part of such a record.
+    """
+    reason = why_unsupported(kind, schema)
+    if reason is not None:
+        raise NewerSchema(reason, where=where, remedy=UPGRADE)
+    return columns.decode(KINDS[kind], bodies, where)

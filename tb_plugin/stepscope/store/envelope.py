@@ -1,0 +1,87 @@
+"""Envelopes: each storage element says its codec, size and checksum.
+
+The checksum is our own, because TensorBoard's fast loader does not check payloads; bodies are compressed, because its
+slow loader computes checksums in Python.
+"""
+
+from __future__ import annotations
+
+import zlib
+
+from google.protobuf.message import DecodeError
+
+from stepscope.errors import DamagedRecord, LimitExceeded
+from stepscope.model.wire import delimited
+from stepscope.pb import storage_pb2
+from stepscope.store.tfrecord import crc32c
+
+LARGEST_RAW_BYTES = 256 << 20
+_WORTH_TRYING_BYTES = 512
+_SAMPLE_BYTES = 64 << 10
+_WORTH_KEEPING = 0.9
+_REMEDY = "The file was damaged after it was written; write or copy it again"
+
+
+def pack(raw: bytes) -> bytes:
+    """Puts bytes into an envelope, compressed where that saves a tenth."""
+    body = _compressed(raw)
+    codec = storage_pb2.RAW if body is raw else storage_pb2.ZLIB
+    head = storage_pb2.Envelope(codec=codec, raw_size_bytes=len(raw), crc32c=crc32c(body))
+    return b"".join((head.SerializeToString(), *delimited(4, body)))
+
+
+def _compressed(raw: bytes) -> bytes:
+    if len(raw) < _WORTH_TRYING_BYTES:
+        return raw
+    if len(raw) > 4 * _SAMPLE_BYTES:
+        middle = len(raw) // 2
+        sample = raw[middle : middle + _SAMPLE_BYTES]
+        if len(zlib.compress(sample, 1)) > _WORTH_KEEPING * len(sample):
+            return raw
+    body = zlib.compress(raw, 1)
+    return body if len(body) <= _WORTH_KEEPING * len(raw) else raw
+
+
+def unpack(data: bytes, where: str, limit: int = LARGEST_RAW_BYTES) -> bytes:
+    """Takes the bytes out of an envelope.
+
+    Args:
+        data: The envelope.
+        where: The place that an error names.
+        limit: The most bytes that it may hold.
+
+    Raises:
+        DamagedRecord: It is no envelope, or its checksum or size does not hold.
+        LimitExceeded: It declares more bytes than the limit.
+    """
+    try:
+        envelope = storage_pb2.Envelope.FromString(data)
+    except DecodeError as error:
+        raise DamagedRecord(f"an element that is no envelope ({error})", where=where, remedy=_REMEDY) from error
+    body = envelope.body
+    if crc32c(body) != envelope.crc32c:
+        raise DamagedRecord("a wrong checksum of an element", where=where, remedy=_REMEDY)
+    if envelope.raw_size_bytes > limit:
+        raise LimitExceeded(
+            f"an element of {envelope.raw_size_bytes} bytes, where {limit} are allowed",
+            where=where,
+            remedy="Write the record again with StepScope, which cuts large columns",
+        )
+    raw = _decompressed(body, envelope.codec, envelope.raw_size_bytes, where)
+    if len(raw) != envelope.raw_size_bytes:
+        found = f"an element of {len(raw)} bytes that declares {envelope.raw_size_bytes}"
+        raise DamagedRecord(found, where=where, remedy=_REMEDY)
+    return raw
+
+
+def _decompressed(body: bytes, codec: int, size: int, where: str) -> bytes:
+    if codec == storage_pb2.RAW:
+        return body
+    if codec != storage_pb2.ZLIB:
+        raise DamagedRecord(f"an element of unknown codec {codec}", where=where, remedy="Upgrade StepScope")
+    inflater = zlib.decompressobj()
+    try:
+        # One byte more than declared is enough to tell that the size does not hold; 0 would mean no limit.
+        return inflater.decompress(body, size + 1)
+    except zlib.error as error:
+        raise DamagedRecord(f"an element that cannot be decompressed ({error})", where=where, remedy=_REMEDY) from error

@@ -1,0 +1,199 @@
+"""Reads local log directories from the event files themselves: incremental, checked, and alike for every loader."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import re
+import threading
+from collections.abc import Callable, Collection, Iterator
+
+import numpy as np
+
+from stepscope.errors import DamagedRecord, NotFound, StoreError
+from stepscope.model.columns import Record
+from stepscope.model.wire import WireError
+from stepscope.pb import storage_pb2
+from stepscope.store import envelope, events, names, reading, rundirs
+from stepscope.store.eventfile import EventFile, Point, Tensor
+from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
+
+_PART = re.compile(r"\.part[1-9][0-9]*\Z")
+
+
+class _Run:
+    """The event files of a run, and what they hold together."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.files: dict[str, EventFile] = {}
+        self.tensors: dict[str, Tensor] = {}
+        self.entries: list[RecordEntry] = []
+        self.problems: list[Problem] = []
+
+    def refresh(self, listing: list[os.DirEntry[str]]) -> None:
+        """Reads what the files listed have gained, and forgets those that are gone."""
+        changed = False
+        files: dict[str, EventFile] = {}
+        for item in listing:
+            with contextlib.suppress(OSError):
+                status = item.stat()
+                file = files[item.path] = self.files.get(item.path) or EventFile(item.path)
+                changed |= file.refresh((status.st_dev, status.st_ino), status.st_size)
+        if changed or files.keys() != self.files.keys():
+            self.files = files
+            self._merge()
+
+    def _merge(self) -> None:
+        # The last version of a tag has the highest step, whichever file it is in.
+        tensors: dict[str, Tensor] = {}
+        for file in self.files.values():
+            for tag, tensor in file.tensors.items():
+                if tag not in tensors or tensors[tag].step <= tensor.step:
+                    tensors[tag] = tensor
+        found = [tensor.entry(self.name, tag) for tag, tensor in tensors.items() if not _PART.search(tag)]
+        self.tensors = tensors
+        self.entries = [entry for entry in found if isinstance(entry, RecordEntry)]
+        self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
+        self.problems += [entry for entry in found if isinstance(entry, Problem)]
+        self.problems += [p for entry in self.entries if (p := reading.unsupported(entry)) is not None]
+
+    def scalars(self) -> Iterator[ScalarSeries]:
+        """The rates that were logged as scalars."""
+        points: dict[str, list[Point]] = {}
+        for file in self.files.values():
+            for tag, more in file.scalars.items():
+                points.setdefault(tag, []).extend(more)
+        for tag in sorted(points):
+            step, wall_time_s, value = zip(*points[tag], strict=True)
+            yield ScalarSeries(
+                self.name, tag, np.array(step, np.int64), np.array(wall_time_s, float), np.array(value, float)
+            )
+
+
+class LocalStore:
+    """Reads the event files of local directories. Safe to call from several threads.
+
+    Args:
+        logdir: A directory, as for TensorBoard's `--logdir`.
+        logdir_spec: Directories with names of runs, as for its `--logdir_spec`. Only where `logdir` is empty.
+    """
+
+    def __init__(self, logdir: str | os.PathLike[str] = "", logdir_spec: str = "") -> None:
+        self._roots = rundirs.roots(os.fspath(logdir), logdir_spec)
+        self._lock = threading.RLock()
+        self._runs: dict[str, _Run] = {}
+        self._problems: list[Problem] = []
+
+    def refresh(self) -> None:
+        """Looks for what was written since the last time: new runs, new files, and bytes added to files."""
+        with self._lock:
+            problems: list[Problem] = []
+            runs: dict[str, _Run] = {}
+            for root, prefix in self._roots.items():
+                for name, listing in rundirs.find(root, prefix, problems):
+                    run = runs[name] = self._runs.get(name) or _Run(name)
+                    run.refresh(listing)
+            self._runs, self._problems = runs, problems
+
+    def runs(self) -> list[str]:
+        """The runs that hold something to show, by name."""
+        with self._lock:
+            return sorted(
+                run.name
+                for run in self._runs.values()
+                if run.entries or run.problems or any(file.scalars for file in run.files.values())
+            )
+
+    def entries(self) -> list[RecordEntry]:
+        """The records, by run, kind, name, session and block; the last version of each."""
+        with self._lock:
+            found = [entry for run in self._runs.values() for entry in run.entries]
+        return sorted(found, key=reading.sort_key)
+
+    def problems(self) -> list[Problem]:
+        """What was found damaged or cannot be read, with file and byte offset."""
+        with self._lock:
+            return self._problems + [problem for run in self._runs.values() for problem in run.problems]
+
+    def scalar_series(self) -> list[ScalarSeries]:
+        """The scalars under the rates' tags, such as `avg_samples_per_sec`."""
+        with self._lock:
+            return [series for name in sorted(self._runs) for series in self._runs[name].scalars()]
+
+    def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:
+        """Reads a record's last version, element by element. See `RecordStore.read`."""
+        tensors = self._tensors(entry)
+        where = f"run {entry.run}, {entry.tag}"
+        index = reading.read_index(tensors[0].index_blob, tensors[0].where)
+        with contextlib.ExitStack() as stack:
+            try:
+                blobs = _Blobs(tensors, stack)
+                bodies = (blobs.body(element) for element in reading.wanted_elements(index, groups))
+                return reading.decode(index, bodies, where, whole=groups is None)
+            except OSError as error:
+                found = f"the event file cannot be read any more ({error.strerror or error})"
+                raise NotFound(found, where=where, remedy="Refresh the list of records") from error
+
+    def _tensors(self, entry: RecordEntry) -> list[Tensor]:
+        """The tensors of the record's parts, which belong to one version."""
+        with self._lock:
+            run = self._runs.get(entry.run)
+            first = run.tensors.get(entry.tag) if run else None
+            if run is None or first is None:
+                raise NotFound("no such record", where=f"run {entry.run}, {entry.tag}", remedy="Refresh the list")
+            parts = reading.read_index(first.index_blob, first.where).parts
+            found = [run.tensors.get(names.part_tag(entry.tag, part)) for part in range(max(parts, 1))]
+        tensors = [tensor for tensor in found if tensor is not None and tensor.step == first.step]
+        if len(tensors) < len(found):
+            missing = len(found) - len(tensors)
+            remedy = "If it is being written, refresh the list; otherwise see the problems of the run"
+            raise DamagedRecord(f"{missing} of {len(found)} parts are missing", where=first.where, remedy=remedy)
+        return tensors
+
+
+class _Blobs:
+    """Reads elements of a record from its event files, which stay open meanwhile."""
+
+    def __init__(self, tensors: list[Tensor], stack: contextlib.ExitStack) -> None:
+        self._tensors = tensors
+        self._stack = stack
+        self._files: dict[str, io.FileIO] = {}
+        self._spans: dict[int, list[tuple[int, int]]] = {}
+
+    def body(self, element: storage_pb2.ElementEntry) -> bytes:
+        """The element's bytes, checked and decompressed."""
+        if element.part >= len(self._tensors):
+            raise _no_element(element, self._tensors[0].where)
+        tensor = self._tensors[element.part]
+        read = self._reader(tensor.file.path)
+        spans = self._spans.get(element.part)
+        if spans is None:
+            try:
+                spans = self._spans[element.part] = events.blob_spans(read, tensor.start, tensor.end)
+            except WireError as error:
+                raise DamagedRecord(str(error), where=tensor.where, remedy="Refresh the list of records") from error
+        if element.position >= len(spans):
+            raise _no_element(element, tensor.where)
+        offset, size = spans[element.position]
+        return envelope.unpack(read(offset, size), f"{tensor.file.path}, byte {offset}")
+
+    def _reader(self, path: str) -> Callable[[int, int], bytes]:
+        if path not in self._files:
+            self._files[path] = self._stack.enter_context(io.FileIO(path))
+        file = self._files[path]
+
+        def read(offset: int, size: int) -> bytes:
+            file.seek(offset)
+            data = file.read(size)
+            while len(data) < size and (more := file.read(size - len(data))):
+                data += more
+            return data
+
+        return read
+
+
+def _no_element(element: storage_pb2.ElementEntry, where: str) -> StoreError:
+    found = f"no element {element.position} of part {element.part}, which the index names"
+    return DamagedRecord(found, where=where, remedy="Write the record again")

@@ -1,0 +1,201 @@
+"""What every reader of records offers."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from google.protobuf.message import DecodeError
+from numpy.typing import NDArray
+
+from stepscope.errors import DamagedRecord
+from stepscope.model import kinds
+from stepscope.model.columns import Record
+from stepscope.pb import storage_pb2
+from stepscope.store import envelope
+
+
+@dataclass(frozen=True)
+class RecordEntry:
+    """A record that can be read.
+
+    Attributes:
+        run: The run's name, as TensorBoard forms it.
+        tag: The tag that holds its index.
+        session: The writer's word: blocks of one name and session are one series.
+        block: Its number among the session's records of this name.
+        version: How often it was written before.
+        closed: Whether no further version follows.
+        first_step: The first training step that it tells of, None where it has none.
+        last_step: The last one.
+        rows: Rows of its main group.
+        schema: The schema version of its kind that it was written in.
+        producer: The StepScope that wrote it.
+        written_wall_ns: Unix time at which it was written.
+        size_bytes: Its size without compression.
+    """
+
+    run: str
+    kind: str
+    name: str
+    tag: str
+    session: str
+    block: int
+    version: int
+    closed: bool
+    first_step: int | None
+    last_step: int | None
+    rows: int
+    schema: int
+    producer: str
+    written_wall_ns: int
+    size_bytes: int
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that cannot be shown, or not whole.
+
+    Attributes:
+        run: The run, empty where it is about more than one.
+        where: The file and byte offset, or the tag.
+        what: What was found.
+        remedy: What to do about it.
+        count: How many bytes, records or points are concerned; 0 where it cannot be told.
+    """
+
+    run: str
+    where: str
+    what: str
+    remedy: str
+    count: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class ScalarSeries:
+    """A rate that was logged as scalars, in the order of the files.
+
+    Attributes:
+        step: int64, as logged.
+        wall_time_s: float64, Unix time.
+        value: float64.
+    """
+
+    run: str
+    tag: str
+    step: NDArray[np.int64]
+    wall_time_s: NDArray[np.float64]
+    value: NDArray[np.float64]
+
+
+class RecordStore(Protocol):
+    """Reads records. Safe to call from several threads."""
+
+    def refresh(self) -> None:
+        """Looks for what was written since the last time."""
+
+    def runs(self) -> list[str]:
+        """The runs that hold something to show, by name."""
+
+    def entries(self) -> list[RecordEntry]:
+        """The records, by run, kind, name, session and block; the last version of each."""
+
+    def problems(self) -> list[Problem]:
+        """What was found damaged or cannot be read."""
+
+    def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:
+        """Reads a record's last version.
+
+        Args:
+            entry: Which record.
+            groups: The groups and string tables wanted, as `group` or `group.column`; the others come out empty. None:
+                all, and the record is validated.
+
+        Raises:
+            NotFound: The record is gone.
+            DamagedRecord: A checksum, size or index does not hold.
+            NewerSchema: A newer StepScope wrote it.
+            RecordError: It breaks a rule of its model.
+        """
+
+    def scalar_series(self) -> list[ScalarSeries]:
+        """The scalars under the rates' tags, such as `avg_samples_per_sec`."""
+
+
+def is_rate(tag: str) -> bool:
+    """Whether the tag's last component names a rate: `avg_samples_per_sec`, `train/local_tokens_per_sec`."""
+    last = tag.rpartition("/")[2]
+    return last.endswith("_per_sec") and last.startswith(("avg_", "local_"))
+
+
+def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
+    """The index in the first element of a record's tag.
+
+    Raises:
+        DamagedRecord: The element holds none.
+    """
+    raw = envelope.unpack(blob, where)
+    try:
+        return storage_pb2.RecordIndex.FromString(raw)
+    except DecodeError as error:
+        raise DamagedRecord(
+            f"an element that is no index ({error})", where=where, remedy="Write the record again"
+        ) from error
+
+
+def entry_of(run: str, tag: str, index: storage_pb2.RecordIndex) -> RecordEntry:
+    """What an index says of its record."""
+    return RecordEntry(
+        run=run,
+        kind=index.kind,
+        name=index.name,
+        tag=tag,
+        session=index.session,
+        block=index.block,
+        version=index.version,
+        closed=index.closed,
+        first_step=index.first_step if index.has_step else None,
+        last_step=index.last_step if index.has_step else None,
+        rows=index.rows,
+        schema=index.schema,
+        producer=index.producer,
+        written_wall_ns=index.written_wall_ns,
+        size_bytes=sum(element.raw_size_bytes for element in index.elements),
+    )
+
+
+def sort_key(entry: RecordEntry) -> tuple[str, str, str, str, int]:
+    """The order of entries."""
+    return entry.run, entry.kind, entry.name, entry.session, entry.block
+
+
+def wanted_elements(
+    index: storage_pb2.RecordIndex, groups: Collection[str] | None
+) -> Iterator[storage_pb2.ElementEntry]:
+    """The elements that hold any of the groups, and those with the record's header and scalars."""
+    for element in index.elements:
+        if groups is None or any(_wanted(name, groups) for name in element.fields):
+            yield element
+
+
+def _wanted(name: str, groups: Collection[str]) -> bool:
+    group, dot, _ = name.partition(".")
+    return not dot or group in groups or name in groups
+
+
+def decode(index: storage_pb2.RecordIndex, bodies: Iterable[bytes], where: str, *, whole: bool) -> Record:
+    """Makes the record of its elements' bodies; validates it where they are all there."""
+    record = kinds.decode(index.kind, index.schema, bodies, where)
+    if whole:
+        record.validate()
+    return record
+
+
+def unsupported(entry: RecordEntry) -> Problem | None:
+    """What to say of a record that this StepScope does not know."""
+    reason = kinds.why_unsupported(entry.kind, entry.schema)
+    if reason is None:
+        return None
+    return Problem(entry.run, entry.tag, f"{reason}, written by {entry.producer}", kinds.UPGRADE, 1)
