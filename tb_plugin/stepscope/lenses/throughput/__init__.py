@@ -1,1 +1,8 @@
-"""The throughput lens: how fast the run is, on average and right now."""
+"""How fast a run is, on average and right now, and what disturbed it."""
+
+from stepscope.lenses.throughput.analysis import analyze
+from stepscope.lenses.throughput.comparison import Comparison, compare
+from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.lenses.throughput.result import ThroughputResult
+
+__all__ = ["Comparison", "ThroughputOptions", "ThroughputResult", "analyze", "compare"]

@@ -1,0 +1,122 @@
+"""From records to series of rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.disturbances import disturbances
+from stepscope.lenses.throughput.jobs import jobs
+from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
+from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
+from stepscope.lenses.throughput.statistics import statistics
+from stepscope.model.throughput import Throughput, merge
+
+F64 = NDArray[np.float64]
+
+
+def analyze(records: Throughput | Sequence[Throughput], options: ThroughputOptions | None = None) -> ThroughputResult:
+    """The rates of one or several records.
+
+    Records of one run, rank and name are blocks of one series and are joined; any other record is its own series.
+
+    Args:
+        records: Throughput records.
+        options: What to ask; the defaults when None.
+    """
+    options = options or ThroughputOptions()
+    given = [records] if isinstance(records, Throughput) else list(records)
+    groups: dict[tuple[str, int, str, str], list[Throughput]] = {}
+    for record in given:
+        key = (record.header.run, record.header.rank, record.name, record.unit)
+        groups.setdefault(key, []).append(record)
+    joined = [merge(blocks) for blocks in groups.values()]
+    series = tuple(analyze_series(record, options) for record in joined)
+    return ThroughputResult(series, jobs(joined, series))
+
+
+def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
+    """The rates of one record."""
+    smoothing = record.smoothing if options.smoothing is None else options.smoothing
+    asked = questions(record, options)
+    computed = rates(record, asked, smoothing)
+    stated = _stated(record, asked)
+    local, average, figures = _figures(record, options, computed, stated)
+    base = absolute_base(record)
+    kept = thinned(local, average, options.points)
+    return Series(
+        run=record.header.run,
+        name=record.name,
+        host=record.header.host,
+        rank=record.header.rank,
+        unit=record.unit,
+        smoothing=smoothing,
+        sampling_rule=asked.rule,
+        measured_at=record.measured_at,
+        clock="unix" if record.header.wall_anchor_ns else "monotonic",
+        figures=figures,
+        step=asked.step[kept],
+        time_ns=asked.time_ns[kept] + base,
+        total=computed.total[kept],
+        local=local[kept],
+        average=average[kept],
+        reported_local=stated[0][kept] if len(stated[0]) else stated[0],
+        reported_average=stated[1][kept] if len(stated[1]) else stated[1],
+        recorded=len(local),
+        spans=_spans(record, base),
+        annotations=tuple(disturbances(record, asked, computed, base)) if options.disturbances else (),
+        statistics=statistics(record, average, options),
+        problems=_problems(record),
+    )
+
+
+def absolute_base(record: Throughput) -> int:
+    """What to add to a relative stamp: the Unix time where it is known, else the clock's own reading."""
+    return record.header.wall_anchor_ns or record.base_ns
+
+
+def _stated(record: Throughput, asked: Questions) -> tuple[F64, F64]:
+    """Rates that the source states, at each question; empty where the moments were chosen anew or nothing is stated."""
+    reported = record.reported
+    if not len(reported) or asked.time_ns is not record.samples.time_ns:
+        return np.empty(0), np.empty(0)
+    local, average = np.full(len(asked.step), np.nan), np.full(len(asked.step), np.nan)
+    local[reported.sample] = _known(reported.local_samples_per_sec)
+    average[reported.sample] = _known(reported.avg_samples_per_sec)
+    return local, average
+
+
+def _known(values: F64) -> F64:
+    return np.where(values < 0, np.nan, values)
+
+
+def _figures(
+    record: Throughput, options: ThroughputOptions, computed: Rates, stated: tuple[F64, F64]
+) -> tuple[F64, F64, str]:
+    """Which rates to show, and what they are.
+
+    A Rate that was asked for after every batch cannot be computed from marks at log steps: it is shown as stated.
+    """
+    coarse = record.sampling_rule == "batch" or not len(record.marks)
+    wanted = options.figures if options.figures != "auto" else ("reported" if coarse else "computed")
+    if wanted == "reported" and len(stated[0]):
+        return stated[0], stated[1], "reported"
+    counted = bool((record.marks.count >= 0).any())
+    if not counted and (len(record.marks) or len(record.reported)):
+        # Without a batch size there is no rate; a zero would be a guess.
+        unknown = np.full(len(computed.local), np.nan)
+        return unknown, unknown.copy(), "unknown"
+    return computed.local, computed.average, "computed"
+
+
+def _spans(record: Throughput, base: int) -> tuple[Span, ...]:
+    spans, words = record.spans, list(record.strings)
+    rows = zip(spans.kind.tolist(), spans.start_ns.tolist(), spans.end_ns.tolist(), spans.open.tolist(), strict=True)
+    return tuple(Span(words[kind], start + base, end + base, bool(open_)) for kind, start, end, open_ in rows)
+
+
+def _problems(record: Throughput) -> tuple[str, ...]:
+    return tuple(f"{loss.where}: {loss.what} ({loss.count}). {loss.remedy}" for loss in record.header.losses)

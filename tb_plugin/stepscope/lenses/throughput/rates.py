@@ -1,0 +1,206 @@
+"""The two rates, computed for all questions at once.
+
+The definitions are those of torch_xla's and Cerebras's trackers. Asked at `now`, with d = now - last: if d > 0, the
+throughput since the last question is c = fresh / d, Rate is c at first and then (1 - s) c + s Rate; if d <= 0, the
+answer is 0 and nothing changes. GlobalRate is the count over the time since the start, 0 before any time has passed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+NS_PER_SECOND = 1e9
+BLOCK = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Questions:
+    """The moments at which the rate is asked for.
+
+    Attributes:
+        step: Training step, -1 when unknown.
+        time_ns: Relative to the record's base.
+        mark_end: How many marks came before.
+        reset_end: For each reset of the record, how many questions came before it.
+        rule: Which moments these are, in words.
+    """
+
+    step: I64
+    time_ns: I64
+    mark_end: I64
+    reset_end: I64
+    rule: str
+
+
+@dataclass(frozen=True, eq=False)
+class Rates:
+    """The answers. NaN is a rate that cannot be known.
+
+    Attributes:
+        total: Samples since the last reset.
+        local: Rate, per second.
+        average: GlobalRate, per second.
+        interval_ns: Time since the last question that was answered, 0 where none is answered or known.
+        interval_count: Samples in that time.
+    """
+
+    total: I64
+    local: F64
+    average: F64
+    interval_ns: I64
+    interval_count: I64
+
+
+def questions(record: Throughput, options: ThroughputOptions) -> Questions:
+    """The moments to ask at: those recorded, or others where the options say so or none are recorded."""
+    marks = record.marks
+    if options.sample_seconds is not None:
+        return _by_time(record, options.sample_seconds)
+    if options.sample_steps is not None:
+        return _at_marks(record, _step_marks(marks.step, options.sample_steps), f"every {options.sample_steps} steps")
+    samples = record.samples
+    if len(samples) or not len(marks):
+        return Questions(
+            samples.step, samples.time_ns, samples.mark_end, record.resets.sample_end, recorded_rule(record)
+        )
+    return _at_marks(record, np.arange(len(marks)), "after every batch (no sampling was recorded)")
+
+
+def recorded_rule(record: Throughput) -> str:
+    """When the rate was asked for while the run went on, in words."""
+    if record.sampling_rule == "log_step":
+        return f"every {record.log_every} steps" if record.log_every else "at each log step"
+    return {"batch": "after every batch", "call": "when the program asked"}.get(
+        record.sampling_rule, record.sampling_rule
+    )
+
+
+def _step_marks(step: I64, every: int) -> I64:
+    if not len(step) or int(step.max()) < 0:
+        return np.arange(every - 1, len(step), every)
+    last_of_step = np.append(step[1:] != step[:-1], True)
+    return np.flatnonzero(last_of_step & (step % every == 0) & (step > 0))
+
+
+def _at_marks(record: Throughput, chosen: I64, rule: str) -> Questions:
+    marks = record.marks
+    ends = chosen + 1
+    resets = np.searchsorted(ends, record.resets.mark_end, side="right")
+    return Questions(marks.step[chosen], marks.time_ns[chosen], ends, resets.astype(np.int64), rule)
+
+
+def _by_time(record: Throughput, every_s: float) -> Questions:
+    marks, rule = record.marks, f"every {every_s:g} s"
+    if not len(marks):
+        none = np.empty(0, np.int64)
+        return Questions(none, none, none, np.zeros(len(record.resets), np.int64), rule)
+    # A clock that stepped back passes each moment when it first gets there.
+    clock = np.maximum.accumulate(marks.time_ns)
+    start = record.start_ns if record.start_ns != UNKNOWN_NS else int(clock[0])
+    interval = max(round(every_s * NS_PER_SECOND), 1)
+    # More moments than marks would only repeat answers of empty intervals.
+    times = start + interval * np.arange(1, min((int(clock[-1]) - start) // interval, 10 * len(marks)) + 1)
+    ends = np.searchsorted(clock, times, side="right").astype(np.int64)
+    steps = np.where(ends > 0, marks.step[np.maximum(ends - 1, 0)], -1)
+    resets = np.searchsorted(times, record.resets.time_ns, side="right")
+    return Questions(steps, times, ends, resets.astype(np.int64), rule)
+
+
+@dataclass
+class _Tracker:
+    """The tracker's state between two stretches of questions."""
+
+    start: int | None
+    last: int | None
+    base: int = 0
+    taken: int = 0
+    previous: float | None = None
+
+
+def rates(record: Throughput, asked: Questions, smoothing: float) -> Rates:
+    """The answers to all questions, in O(n)."""
+    counted = np.concatenate([[0], np.cumsum(np.maximum(record.marks.count, 0))])
+    totals = counted[asked.mark_end]
+    size = len(totals)
+    out = Rates(totals.copy(), np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64))
+    start = None if record.start_ns == UNKNOWN_NS else record.start_ns
+    tracker = _Tracker(start, start)
+    resets = record.resets
+    bounds = [0, *asked.reset_end.tolist(), size]
+    for index, (low, high) in enumerate(pairwise(bounds)):
+        if high > low:
+            _answer(tracker, asked.time_ns[low:high], totals[low:high], smoothing, out, slice(low, high))
+        if index < len(resets):
+            _reset(tracker, resets.kind[index], int(resets.time_ns[index] - resets.offset_ns[index]))
+            if resets.kind[index] != ResetKind.RESET_TIME:
+                tracker.base = tracker.taken = int(counted[resets.mark_end[index]])
+    return out
+
+
+def _reset(tracker: _Tracker, kind: int, start: int) -> None:
+    tracker.start = tracker.last = start
+    if kind != ResetKind.RESET_TIME:
+        tracker.previous = None
+
+
+def _answer(tracker: _Tracker, times: I64, totals: I64, smoothing: float, out: Rates, where: slice) -> None:
+    """Answers the questions between two resets and moves the tracker to their end."""
+    out.total[where] = totals - tracker.base
+    out.average[where] = _average(tracker, times, totals)
+    local, interval, count = (getattr(out, name)[where] for name in ("local", "interval_ns", "interval_count"))
+    if tracker.last is None:
+        # Nobody knows when the first interval began: it only says where the second one begins.
+        local[0] = np.nan
+        tracker.last, tracker.taken = int(times[0]), int(totals[0])
+    highest = np.maximum.accumulate(np.concatenate([[tracker.last], times]))
+    answered = np.flatnonzero(times > highest[:-1])
+    if not len(answered):
+        return
+    interval[answered] = np.diff(times[answered], prepend=tracker.last)
+    count[answered] = np.diff(totals[answered], prepend=tracker.taken)
+    current = count[answered] / (interval[answered] / NS_PER_SECOND)
+    local[answered] = smooth(current, smoothing, tracker.previous)
+    tracker.last, tracker.taken = int(times[answered[-1]]), int(totals[answered[-1]])
+    tracker.previous = float(local[answered[-1]])
+
+
+def _average(tracker: _Tracker, times: I64, totals: I64) -> F64 | float:
+    if tracker.start is None:
+        return float("nan")
+    elapsed = times - tracker.start
+    seconds = np.where(elapsed > 0, elapsed, 1) / NS_PER_SECOND
+    return np.where(elapsed > 0, (totals - tracker.base) / seconds, 0.0)
+
+
+def smooth(current: F64, smoothing: float, previous: float | None) -> F64:
+    """The recursion r[k] = (1 - s) c[k] + s r[k-1], with r[-1] = previous, or r[0] = c[0] where there is none."""
+    terms = (1.0 - smoothing) * current
+    terms[0] = current[0] if previous is None else terms[0] + smoothing * previous
+    return _decay(terms, smoothing)
+
+
+def _decay(terms: F64, factor: float) -> F64:
+    """y[k] = terms[k] + factor y[k-1], block by block: inside a block as a product with a triangle of powers.
+
+    All terms are positive, so the sums lose nothing but float rounding.
+    """
+    blocks = -(-len(terms) // BLOCK)
+    padded = np.zeros(blocks * BLOCK)
+    padded[: len(terms)] = terms
+    powers = factor ** np.arange(BLOCK + 1)
+    distance = np.subtract.outer(np.arange(BLOCK), np.arange(BLOCK)).T
+    triangle = np.where(distance >= 0, powers[np.maximum(distance, 0)], 0.0)
+    inside: F64 = padded.reshape(blocks, BLOCK) @ triangle
+    if blocks > 1:
+        carried = _decay(inside[:-1, -1].copy(), float(powers[BLOCK]))
+        inside[1:] += carried[:, None] * powers[1:]
+    return inside.reshape(-1)[: len(terms)]

@@ -1,0 +1,173 @@
+"""What the throughput lens answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Annotation:
+    """Something that disturbed the run, or that a reader must know to read the rates.
+
+    Attributes:
+        kind: One word: first_step, checkpoint, burst, stall, evaluation, blocks, aliasing, data_wait, clock_step,
+            per_batch, reset, resume, unknown_batch, excerpt.
+        title: What it is, in a few words.
+        text: How to read it, in plain sentences.
+        start_ns: When it began, absolute; None when it is about the whole run.
+        end_ns: When it ended.
+        step: At which step.
+        evidence: The figures it rests on, units in their names.
+    """
+
+    kind: str
+    title: str
+    text: str
+    start_ns: int | None = None
+    end_ns: int | None = None
+    step: int | None = None
+    evidence: dict[str, Any] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """The annotation as a document; stamps are decimal strings."""
+        return {
+            "kind": self.kind,
+            "title": self.title,
+            "text": self.text,
+            "start_ns": _stamp(self.start_ns),
+            "end_ns": _stamp(self.end_ns),
+            "step": self.step,
+            "evidence": self.evidence,
+        }
+
+
+def _stamp(value: int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+@dataclass(frozen=True)
+class Span:
+    """What the host did beside waiting for outputs. Stamps are absolute ns."""
+
+    kind: str
+    start_ns: int
+    end_ns: int
+    open: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Series:
+    """One series of rates.
+
+    Attributes:
+        clock: What `time_ns` counts from: unix, or monotonic (an unknown origin).
+        figures: computed from the marks, or reported by the source.
+        step: Training step at each question, -1 when unknown.
+        time_ns: When it was asked, absolute.
+        total: Samples since the last reset.
+        local: Rate, NaN when unknown.
+        average: GlobalRate, NaN when unknown.
+        reported_local: Rate as the source states it, NaN where it does not; empty where it never does.
+        reported_average: GlobalRate as the source states it, likewise.
+        recorded: How many questions there were before points were left out.
+    """
+
+    run: str
+    name: str
+    host: str
+    rank: int
+    unit: str
+    smoothing: float
+    sampling_rule: str
+    measured_at: str
+    clock: str
+    figures: str
+    step: I64
+    time_ns: I64
+    total: I64
+    local: F64
+    average: F64
+    reported_local: F64
+    reported_average: F64
+    recorded: int
+    spans: tuple[Span, ...]
+    annotations: tuple[Annotation, ...]
+    statistics: dict[str, Any]
+    problems: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The series as a document."""
+        return {
+            "run": self.run,
+            "name": self.name,
+            "host": self.host,
+            "rank": self.rank if self.rank >= 0 else None,
+            "unit": self.unit,
+            "smoothing": self.smoothing,
+            "sampling_rule": self.sampling_rule,
+            "measured_at": self.measured_at,
+            "clock": self.clock,
+            "figures": self.figures,
+            "recorded_points": self.recorded,
+            "step": [step if step >= 0 else None for step in self.step.tolist()],
+            "time_ns": list(map(str, self.time_ns.tolist())),
+            "total": self.total.tolist(),
+            "local_samples_per_sec": _numbers(self.local),
+            "avg_samples_per_sec": _numbers(self.average),
+            "reported_local_samples_per_sec": _numbers(self.reported_local),
+            "reported_avg_samples_per_sec": _numbers(self.reported_average),
+            "spans": [_span(span) for span in self.spans],
+            "annotations": [annotation.to_json() for annotation in self.annotations],
+            "statistics": self.statistics,
+            "problems": list(self.problems),
+        }
+
+
+def _span(span: Span) -> dict[str, Any]:
+    return {"kind": span.kind, "start_ns": str(span.start_ns), "end_ns": str(span.end_ns), "open": span.open}
+
+
+def _numbers(values: F64) -> list[float | None]:
+    plain: list[float | None] = values.tolist()
+    if not np.isnan(values).any():
+        return plain
+    return [None if value != value else value for value in plain]
+
+
+@dataclass(frozen=True)
+class ThroughputResult:
+    """The series of all records asked, and what the ranks of a job did together."""
+
+    series: tuple[Series, ...]
+    jobs: tuple[dict[str, Any], ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        """The document `throughput` of the public surface."""
+        return {"series": [series.to_json() for series in self.series], "jobs": list(self.jobs)}
+
+
+def thinned(local: F64, average: F64, points: int | None) -> I64:
+    """Indices of about `points` questions that draw the same picture.
+
+    Each of equal buckets keeps its first, its last, and the least and greatest Rate, so that no spike is lost.
+    """
+    size = len(local)
+    if points is None or size <= points:
+        return np.arange(size)
+    shown = np.where(np.isnan(local), average, local)
+    buckets = max(points // 4, 1)
+    bounds = np.linspace(0, size, buckets + 1).astype(np.int64)
+    width = int(np.diff(bounds).max())
+    index = np.minimum(bounds[:-1, None] + np.arange(width), bounds[1:, None] - 1)
+    values = shown[index]
+    rows = np.arange(buckets)
+    low = index[rows, np.argmin(np.where(np.isnan(values), np.inf, values), axis=1)]
+    high = index[rows, np.argmax(np.where(np.isnan(values), -np.inf, values), axis=1)]
+    return np.unique(np.concatenate([bounds[:-1], bounds[1:] - 1, low, high]))

@@ -1,0 +1,195 @@
+"""The figures beside the chart: three averages, each labelled, and what users ask of a run's speed.
+
+No average spans a reset or a resume silently: whole-time is GlobalRate since the last of them, windowed lies after it,
+and training-only adds up stretches without the time between them and says how many they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.lenses.throughput.stretches import (
+    Stretch,
+    after_warm_up,
+    last_steps,
+    span_intervals,
+    stretches,
+)
+from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+NS_PER_SECOND = 1e9
+HISTOGRAM_BINS = 40
+
+Statistics = dict[str, Any]
+
+
+def statistics(record: Throughput, average: F64, options: ThroughputOptions) -> Statistics:
+    """All figures of a series. What cannot be known is None.
+
+    Args:
+        record: The series.
+        average: GlobalRate at each question, NaN where unknown.
+        options: Window and warm-up.
+    """
+    parts = stretches(record)
+    counted = bool((record.marks.count >= 0).any())
+    trained = [part for part in (after_warm_up(record, one, options.warm_up) for one in parts) if part is not None]
+    training = _training_only(record, trained, options, counted)
+    windowed = _windowed(record, trained, options, counted)
+    steps_per_sec = training["steps_per_sec"]
+    return {
+        "samples_to_date": int(np.maximum(record.marks.count, 0).sum()) if counted else None,
+        "last_step": int(record.marks.step.max()) if len(record.marks) and record.marks.step.max() >= 0 else None,
+        "stretches": len(parts),
+        "whole_time": _whole_time(record, parts, average, counted),
+        "windowed": windowed,
+        "training_only": training,
+        "steps_per_sec": steps_per_sec,
+        "step_time": step_time(record, parts),
+        "time_to_first_sample_ns": _first_sample(record),
+        "data_wait_share": _share(record, parts, "data"),
+        "mfu": _mfu(record, training["per_sec"]),
+        "time_left_ns": _time_left(record, windowed["steps_per_sec"] or steps_per_sec),
+    }
+
+
+def _average(label: str, record: Throughput, per_sec: float | None, **more: Any) -> Statistics:
+    devices = record.devices
+    per_device = per_sec / devices if per_sec is not None and devices else None
+    return {"label": label, "per_sec": per_sec, "per_sec_per_device": per_device} | more
+
+
+def _whole_time(record: Throughput, parts: list[Stretch], average: F64, counted: bool) -> Statistics:
+    known = average[~np.isnan(average)]
+    rate = float(known[-1]) if len(known) else None
+    since = parts[-1].cause if parts else "reported"
+    samples = parts[-1].count(record) if parts and counted else None
+    duration = parts[-1].end_ns - parts[-1].begin_ns if parts else None
+    label = (
+        f"whole-time (GlobalRate) since the last {since}" if since in ("reset", "resume") else "whole-time (GlobalRate)"
+    )
+    return _average(label, record, rate, since=since, samples=samples, duration_ns=duration)
+
+
+def _windowed(record: Throughput, parts: list[Stretch], options: ThroughputOptions, counted: bool) -> Statistics:
+    part = last_steps(record, parts[-1], options.window) if parts else None
+    label = f"windowed over the last {options.window} steps"
+    if part is None:
+        return _average(label, record, None, steps_per_sec=None, samples=None, steps=None, duration_ns=None)
+    duration, samples, steps = part.end_ns - part.begin_ns, part.count(record), part.steps(record)
+    per_sec = _per_second(samples, duration) if counted else None
+    return _average(
+        label,
+        record,
+        per_sec,
+        steps_per_sec=_per_second(steps, duration),
+        samples=samples if counted else None,
+        steps=steps,
+        duration_ns=duration,
+    )
+
+
+def _training_only(record: Throughput, parts: list[Stretch], options: ThroughputOptions, counted: bool) -> Statistics:
+    idle = span_intervals(record)
+    duration = sum(part.end_ns - part.begin_ns for part in parts)
+    outside = sum(idle.inside(part.begin_ns, part.end_ns) for part in parts)
+    samples, steps = sum(part.count(record) for part in parts), sum(part.steps(record) for part in parts)
+    training = duration - outside
+    left_out = {
+        kind: sum(span_intervals(record, [kind]).inside(part.begin_ns, part.end_ns) for part in parts)
+        for kind in SPAN_KINDS
+    }
+    label = "training-only" + (f" after {options.warm_up} warm-up steps" if options.warm_up else "")
+    if len(parts) > 1:
+        label += f", over {len(parts)} stretches"
+    return _average(
+        label,
+        record,
+        _per_second(samples, training) if counted else None,
+        steps_per_sec=_per_second(steps, training),
+        samples=samples if counted else None,
+        steps=steps,
+        duration_ns=training,
+        left_out_ns=left_out,
+        warm_up_steps=options.warm_up,
+    )
+
+
+def _per_second(count: int, duration_ns: int) -> float | None:
+    return count / (duration_ns / NS_PER_SECOND) if duration_ns > 0 and count > 0 else None
+
+
+def _first_sample(record: Throughput) -> int | None:
+    known = record.first_sample_ns != UNKNOWN_NS and record.start_ns != UNKNOWN_NS
+    return record.first_sample_ns - record.start_ns if known else None
+
+
+def _share(record: Throughput, parts: list[Stretch], kind: str) -> float | None:
+    duration = sum(part.end_ns - part.begin_ns for part in parts)
+    if duration <= 0 or kind not in list(record.strings):
+        return None
+    waits = span_intervals(record, [kind])
+    return sum(waits.inside(part.begin_ns, part.end_ns) for part in parts) / duration
+
+
+def _mfu(record: Throughput, per_sec: float | None) -> float | None:
+    """Model FLOPs utilisation: float operations done a second over the peak of all devices."""
+    peak = record.peak_flops_per_sec * max(record.devices, 1)
+    if per_sec is None or not peak or not record.flops_per_sample:
+        return None
+    return per_sec * record.flops_per_sample / peak
+
+
+def _time_left(record: Throughput, steps_per_sec: float | None) -> int | None:
+    if not record.planned_steps or not steps_per_sec or not len(record.marks):
+        return None
+    left = max(record.planned_steps - int(record.marks.step[-1]), 0)
+    return round(left / steps_per_sec * NS_PER_SECOND)
+
+
+def step_durations(record: Throughput, parts: list[Stretch]) -> tuple[F64, I64, int]:
+    """The time of each step between its last mark and the one before, in ns; its step; how many steps a mark covers."""
+    durations, steps, strides = [], [], [1]
+    for part in parts:
+        step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
+        last = np.append(step[1:] != step[:-1], True) if int(step[-1]) >= 0 else np.ones(len(step), np.bool_)
+        step, time = step[last], time[last]
+        stride = np.maximum(np.diff(step), 1)
+        passed = np.diff(time)
+        durations.append((passed / stride)[passed > 0])
+        steps.append(step[1:][passed > 0])
+        strides.append(int(np.median(stride)) if len(stride) else 1)
+    if not durations:
+        return np.empty(0), np.empty(0, np.int64), 1
+    return np.concatenate(durations), np.concatenate(steps), max(strides)
+
+
+def step_time(record: Throughput, parts: list[Stretch]) -> Statistics | None:
+    """How long steps take: exact quantiles, and a histogram with logarithmic edges. None for fewer than two steps."""
+    durations, steps, stride = step_durations(record, parts)
+    if not len(durations):
+        return None
+    low, high = float(durations.min()), float(durations.max())
+    edges = np.geomspace(low, high, HISTOGRAM_BINS + 1) if high > low else np.array([low, high])
+    edges[0], edges[-1] = low, high
+    place = np.clip(np.searchsorted(edges, durations, side="right") - 1, 0, len(edges) - 2)
+    p50, p95 = np.percentile(durations, [50, 95])
+    return {
+        "count": len(durations),
+        "resolution_steps": stride,
+        "mean_ns": round(float(durations.mean())),
+        "p50_ns": round(float(p50)),
+        "p95_ns": round(float(p95)),
+        "max_ns": round(high),
+        "max_step": int(steps[int(np.argmax(durations))]),
+        "histogram": {
+            "edge_ns": [round(edge) for edge in edges.tolist()],
+            "count": np.bincount(place, minlength=len(edges) - 1).tolist(),
+        },
+    }
