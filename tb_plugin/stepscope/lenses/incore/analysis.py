@@ -1,0 +1,166 @@
+"""The in-core analysis: phases between boundaries, exact to the cycle, for all invocations at once.
+
+Over the participating slots p and the producers q of an invocation: E = min entry(p), R = max producer_done(q),
+B = max collective_arrival(p), A = min collective_release(p), F = max body_done(p). The phases R-E, B-R, A-B, F-A add up
+to F-E whatever the stamps are; they mean something where E <= R <= B <= A <= F, which is checked and said.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.incore.boundaries import Boundary, definitions, event_words, masks, reduce_members
+from stepscope.lenses.incore.collective import Collective, diagnose
+from stepscope.lenses.incore.document import document
+from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.options import InCoreOptions
+from stepscope.lenses.incore.probes import ProbeCost, probe_cost
+from stepscope.lenses.incore.problems import Problem, Problems, of_invocations, of_runs, of_task, warnings_of
+from stepscope.lenses.incore.runs import Pair, RunParts, pair_up, parts
+from stepscope.lenses.incore.selection import one_invocation
+from stepscope.lenses.incore.task import TaskLink, link
+from stepscope.lenses.incore.validation import Verdict, validate
+from stepscope.model.incore import InCore
+
+Bools = NDArray[np.bool_]
+U64 = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Phases:
+    """The phases of a timing matrix.
+
+    Attributes:
+        boundaries: The boundaries in order; neighbours bound a phase.
+        participating: [row, slot], one row for all invocations or one each.
+        verdict: What validation found. Figures of unusable invocations mean nothing.
+        values: [invocation, boundary]: the boundaries' stamps.
+        cycles: [invocation, phase].
+        total: [invocation]: last boundary - first.
+        ordered: [invocation]: whether no boundary lies before the one ahead of it.
+        collective: None where arrival or release is not stamped, or the boundaries are the user's.
+        task: None where the task's bounds are not known.
+    """
+
+    boundaries: tuple[Boundary, ...]
+    participating: Bools
+    verdict: Verdict
+    values: U64
+    cycles: Ints
+    total: Ints
+    ordered: Bools
+    collective: Collective | None
+    task: TaskLink | None
+
+    def deciding_slots(self, record: InCore, invocation: int, boundary: int) -> list[int]:
+        """The slots whose stamp is the boundary."""
+        rule = self.boundaries[boundary]
+        stamps = record.matrix()[invocation, :, rule.word]
+        members = rule.members[invocation if len(rule.members) > 1 else 0]
+        slots: list[int] = np.flatnonzero(members & (stamps == self.values[invocation, boundary])).tolist()
+        return slots
+
+
+@dataclass(frozen=True)
+class InCoreResult:
+    """What the in-core lens answers about a record.
+
+    Attributes:
+        phases: None where the record has no timing matrix.
+        run_parts: The parts of each row of the record's runs.
+        pairs: Pairs of a merged and a split run.
+        probes: What the probes cost.
+        problems: All codes and warnings.
+    """
+
+    record: InCore
+    options: InCoreOptions
+    phases: Phases | None
+    run_parts: RunParts
+    pairs: tuple[Pair, ...]
+    probes: ProbeCost
+    problems: Problems
+
+    @property
+    def status(self) -> str:
+        """ok, warning, mixed (some invocations are bad), or error."""
+        bad, codes = self.problems.invocations, self.problems.codes
+        if any(p.is_error for p in codes) or (bad and len(bad) == self.record.invocations):
+            return "error"
+        return "mixed" if bad else "warning" if codes else "ok"
+
+    def to_json(self) -> dict[str, Any]:
+        """The document; docs/incore.md lists its fields. Absolute stamps are decimal texts, differences integers."""
+        return document(self)
+
+
+def analyze(record: InCore, options: InCoreOptions | None = None) -> InCoreResult:
+    """Analyses a record.
+
+    Raises:
+        RecordError: Its columns name no phase.
+        OptionError: There is no such invocation.
+    """
+    options = options or InCoreOptions()
+    if options.invocation is not None:
+        record = one_invocation(record, options.invocation)
+    run_parts = parts(record.runs)
+    pairs = pair_up(record, run_parts.total)
+    phases = _phases(record) if record.invocations else None
+    return InCoreResult(
+        record=record,
+        options=options,
+        phases=phases,
+        run_parts=run_parts,
+        pairs=pairs,
+        probes=probe_cost(record),
+        problems=_problems(record, phases, run_parts, pairs),
+    )
+
+
+def _problems(record: InCore, phases: Phases | None, run_parts: RunParts, pairs: tuple[Pair, ...]) -> Problems:
+    codes, warnings = of_runs(record, run_parts, pairs)
+    bad: dict[int, tuple[Problem, ...]] = {}
+    if phases:
+        bad = of_invocations(phases.verdict, phases.ordered)
+        codes += of_task(phases.task, phases.verdict.usable)
+        warnings += warnings_of(phases.verdict)
+    if not record.dims:
+        codes += bad.pop(0, ())
+    if not record.clock_freq_hz and record.unit == "cycles":
+        warnings.append(Problem("UNKNOWN_CLOCK"))
+    by_code = operator.attrgetter("code")
+    return Problems(tuple(sorted(codes, key=by_code)), bad, tuple(sorted(warnings, key=by_code)))
+
+
+def _phases(record: InCore) -> Phases:
+    participating, producers = masks(record)
+    boundaries = definitions(record, participating.slots, producers.slots)
+    verdict = validate(record, boundaries, participating, producers)
+    matrix = record.matrix()
+    values = np.stack([reduce_members(matrix[:, :, b.word], b.members, b.reducer) for b in boundaries], axis=1)
+    ordered: Bools = np.all(values[:, 1:] >= values[:, :-1], axis=1)
+    return Phases(
+        boundaries=tuple(boundaries),
+        participating=participating.slots,
+        verdict=verdict,
+        values=values,
+        cycles=difference(values[:, 1:], values[:, :-1]),
+        total=difference(values[:, -1], values[:, 0]),
+        ordered=ordered,
+        collective=_collective(record, participating.slots),
+        task=link(record, values, ordered),
+    )
+
+
+def _collective(record: InCore, members: Bools) -> Collective | None:
+    words = event_words(record)
+    if len(record.boundaries) or not {"collective_arrival", "collective_release"} <= set(words):
+        return None
+    matrix = record.matrix()
+    return diagnose(matrix[:, :, words["collective_arrival"]], matrix[:, :, words["collective_release"]], members)

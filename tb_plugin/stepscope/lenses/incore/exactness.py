@@ -1,0 +1,39 @@
+"""Integer arithmetic on 64-bit counter values that never passes through a float."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Ints = NDArray[Any]
+"""int64, or Python integers in an object array where 64 bits do not suffice."""
+
+TOP = np.uint64((1 << 64) - 1)
+
+
+def difference(later: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> Ints:
+    """`later - earlier`, negative where later is the smaller, exact for any two counter values."""
+    wrapped: Ints = (later - earlier).view(np.int64)
+    if np.array_equal(wrapped < 0, later < earlier):
+        return wrapped
+    exact: Ints = later.astype(object) - earlier.astype(object)
+    return exact
+
+
+def median_x2(values: Ints) -> int | None:
+    """Twice the median, so that it stays an integer; None of nothing."""
+    if not len(values):
+        return None
+    ordered = np.sort(values)
+    middle = len(ordered) // 2
+    return int(ordered[middle]) + int(ordered[middle if len(ordered) % 2 else middle - 1])
+
+
+def nearest_rank(values: Ints, percent: int) -> int | None:
+    """The smallest value that at least `percent` of the values do not exceed; None of nothing."""
+    if not len(values):
+        return None
+    rank = -(-len(values) * percent // 100)
+    return int(np.sort(values)[max(rank, 1) - 1])
