@@ -80,7 +80,7 @@ class Nodes(Group):
 
 @dataclass(frozen=True, eq=False)
 class OpTypes(Group):
-    """The types of nodes that accounting looks at: the op first, then the device and custom types as the source lists them."""
+    """The types of nodes, for accounting: the op first, then the device and custom types as the source lists them."""
 
     type: I32 = column("int32", "In strings")
 
@@ -180,6 +180,8 @@ class NodeSteps(Group):
     residual_bytes: I64 = column("int64", "Still held at the end", default=0)
     output_bytes: I64 = column("int64", "Of all outputs", default=0)
     bytes_in_use: I64 = column("int64", "Of the allocator, highest seen", default=0)
+    uncounted_host_ticks: I64 = column("int64", "Host time that tfprof leaves out: on other devices", default=0)
+    uncounted_accelerator_ticks: I64 = column("int64", "The same of accelerators: copies, TPUs", default=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -115,6 +115,8 @@ class StepRows(Rows):
     residual: Ints
     output: Ints
     in_use: Ints
+    uncounted_host: Ints
+    uncounted_accelerator: Ints
 
 
 @dataclass(frozen=True, eq=False)

@@ -279,6 +279,8 @@ def _node_steps(rows: StepRows, steps: Ints, base: int) -> NodeSteps:
         residual_bytes=rows.residual,
         output_bytes=rows.output,
         bytes_in_use=rows.in_use,
+        uncounted_host_ticks=rows.uncounted_host,
+        uncounted_accelerator_ticks=rows.uncounted_accelerator,
     )
 
 

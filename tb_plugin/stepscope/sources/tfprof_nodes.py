@@ -138,6 +138,8 @@ class NodeReader:
                 host=host,
                 accelerator=accelerator,
                 in_use=in_use,
+                uncounted_host=np.zeros(steps.count, np.int64),
+                uncounted_accelerator=np.zeros(steps.count, np.int64),
                 **totals,
             ),
             *_allocator_events(memory, steps.sub(11), node, step),
