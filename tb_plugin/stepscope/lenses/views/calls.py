@@ -1,0 +1,35 @@
+"""How long single calls of an op took: shortest, median, 95th percentile, longest."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stepscope.lenses.views.accounting import RowFigures
+from stepscope.lenses.views.layout import Layout
+from stepscope.model.columns import Ints
+from stepscope.model.profile import Profile
+
+_PERCENT = {"min_micros": 0, "p50_micros": 50, "p95_micros": 95, "max_micros": 100}
+
+
+class CallTimes:
+    """Durations of calls by row, in ticks, with what they called. Percentiles are by nearest rank: a real call."""
+
+    def __init__(self, profile: Profile, layout: Layout, figures: RowFigures) -> None:
+        calls = profile.executions
+        rows = layout.row_of_node[calls.node]
+        used = figures.accounting.nodes[calls.node] & figures.nodes.counts_step(calls.step)
+        rows = rows[used]
+        duration = calls.duration_ticks[used] // np.maximum(calls.count[used], 1)
+        order = np.lexsort((duration, rows))
+        self._duration = duration[order]
+        self._start = np.searchsorted(rows[order], np.arange(len(layout) + 1))
+
+    def column(self, name: str) -> Ints:
+        """One of the call fields for each row of the layout; 0 where no single call is recorded."""
+        start, count = self._start[:-1], np.diff(self._start)
+        place = np.maximum(-(-count * _PERCENT[name] // 100) - 1, 0)
+        out = np.zeros(len(count), np.int64)
+        has_calls = count > 0
+        out[has_calls] = self._duration[(start + place)[has_calls]]
+        return out

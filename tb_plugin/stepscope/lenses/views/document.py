@@ -1,0 +1,63 @@
+"""The JSON document of a view."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from stepscope.lenses.views.fields import OWN_FIELDS
+
+if TYPE_CHECKING:
+    from stepscope.lenses.views.result import ViewResult
+
+
+def document(result: ViewResult) -> dict[str, Any]:
+    """Rows in preorder with name, depth, parent and figures."""
+    every = np.arange(len(result))
+    columns: dict[str, list[Any]] = {
+        "name": result.paths(every),
+        "depth": result.depth.tolist(),
+        "parent": result.parent.tolist(),
+        **{spec.name: result.column(spec.name).tolist() for spec in result.fields},
+    }
+    if result.view in ("op", "code") and len(result):
+        columns["n_graph_nodes"] = result.graph_nodes().tolist()
+    nodes = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    if result.resolved.options.detail == "full":
+        _add_details(result, nodes)
+    if result.resolved.tfprof:
+        nodes = [_without_zeros(node) for node in nodes]
+    return {
+        "view": result.view,
+        "options": dataclasses.asdict(result.resolved.options),
+        "nodes": nodes,
+        "problems": [dataclasses.asdict(problem) for problem in result.problems],
+    }
+
+
+def _without_zeros(node: dict[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in node.items() if value or key in ("name", "depth", "parent")}
+
+
+def _add_details(result: ViewResult, nodes: list[dict[str, Any]]) -> None:
+    details = result.details
+    for row, node in zip(result.rows.tolist(), nodes, strict=True):
+        members = details.nodes(row)
+        if result.view in ("scope", "graph"):
+            node["devices"] = details.devices(members)
+            node["input_shapes"] = details.input_shapes(members[0]) if len(members) == 1 else {}
+        else:
+            node["graph_nodes"] = [_graph_node(result, member) for member in members]
+
+
+def _graph_node(result: ViewResult, node: int) -> dict[str, Any]:
+    figures: dict[str, Any] = {"name": result.profile.strings[int(result.profile.nodes.name[node])]}
+    figures |= {spec.name: result.node_figure(spec, node) for spec in OWN_FIELDS}
+    figures |= {
+        "total_definition_count": 1,
+        "devices": result.details.devices([node]),
+        "input_shapes": result.details.input_shapes(node),
+    }
+    return _without_zeros(figures) if result.resolved.tfprof else figures

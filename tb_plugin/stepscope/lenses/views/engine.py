@@ -1,0 +1,165 @@
+"""Asks a profile for views. What was laid out or summed once is kept, so that further questions are cheap."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from typing import Any, TypeVar
+
+import numpy as np
+
+from stepscope.lenses.views.accounting import RowFigures, account, counted_nodes
+from stepscope.lenses.views.display import Display, display
+from stepscope.lenses.views.fields import fields
+from stepscope.lenses.views.figures import NodeFigures, StepChoice, choose_step
+from stepscope.lenses.views.graph_layout import call_layout, graph_layout
+from stepscope.lenses.views.index import ProfileIndex
+from stepscope.lenses.views.layout import Layout
+from stepscope.lenses.views.layouts import op_layout, scope_layout
+from stepscope.lenses.views.matching import bad_regexes, full_matches
+from stepscope.lenses.views.options import EVERYTHING, Resolved, ViewsOptions, resolve
+from stepscope.lenses.views.result import ViewResult
+from stepscope.lenses.views.tree import EMPTY
+from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.profile import Profile
+
+T = TypeVar("T")
+_KEPT_FIGURES = 4
+_KEPT_MATCHES = 16
+
+
+class ViewEngine:
+    """Views of one profile."""
+
+    def __init__(self, profile: Profile) -> None:
+        self.profile = profile
+        self._index = ProfileIndex(profile)
+        self._layouts: dict[Hashable, Layout] = {}
+        self._figures: OrderedDict[Hashable, Any] = OrderedDict()
+        self._matches: OrderedDict[Hashable, Any] = OrderedDict()
+
+    def analyze(self, options: ViewsOptions) -> ViewResult:
+        """Builds a view.
+
+        Raises:
+            OptionError: An option has no such value, or the profile no such step.
+        """
+        resolved = resolve(options)
+        choice = choose_step(self.profile, resolved)
+        layout = self._layout(resolved.options.view, resolved.tfprof)
+        figures = self._row_figures(layout, resolved, choice or StepChoice())
+
+        def match(regexes: Sequence[str]) -> Array:
+            return self._match(layout, regexes)
+
+        shown = display(layout, figures, resolved, match, self.profile.tick_ps)
+        return self._result(resolved, layout, shown, missing_step=choice is None)
+
+    def _result(self, resolved: Resolved, layout: Layout, shown: Display, missing_step: bool) -> ViewResult:
+        profile = self.profile
+        names = [profile.strings[i] if i >= 0 else "" for i in profile.steps.name.tolist()]
+        problems = [*profile.header.losses, *layout.problems, *_regex_problems(resolved.options)]
+        tree, rows = shown.tree, shown.rows
+        if missing_step:
+            known = " ".join(map(str, profile.steps.id.tolist()))
+            problems.append(Loss("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}"))
+            tree, rows = EMPTY, rows[:0]
+        return ViewResult(
+            profile=profile,
+            resolved=resolved,
+            tree=tree,
+            rows=rows,
+            layout=layout,
+            row_figures=shown.figures,
+            fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=profile.nested),
+            steps=tuple(zip(profile.steps.id.tolist(), names, strict=True)),
+            problems=tuple(problems),
+        )
+
+    def _layout(self, view: str, tfprof: bool) -> Layout:
+        key = (view, tfprof and view in ("graph", "code"))
+        if key not in self._layouts:
+            self._layouts[key] = self._build_layout(view, tfprof)
+        return self._layouts[key]
+
+    def _build_layout(self, view: str, tfprof: bool) -> Layout:
+        if view == "scope":
+            return scope_layout(self._index)
+        if view == "op":
+            return op_layout(self._index)
+        if view == "graph" and self.profile.nested:
+            return call_layout(self._index)
+        return graph_layout(self._index, tfprof)
+
+    def _row_figures(self, layout: Layout, resolved: Resolved, choice: StepChoice) -> RowFigures:
+        options = resolved.options
+        key = (options.view, resolved.tfprof, choice, options.account_type_regexes)
+
+        def build() -> RowFigures:
+            counted = self._counted(tuple(options.account_type_regexes))
+            accounting = account(layout, options.view, counted, options.account_type_regexes, resolved.tfprof)
+            scopes_count = resolved.tfprof and options.view == "scope"
+            with_called = self._with_called(choice) if self.profile.nested and options.view == "op" else None
+            nodes = self._node_figures(choice)
+            return RowFigures(layout, nodes, accounting, self.profile, scopes_count, with_called)
+
+        return _kept(self._figures, key, _KEPT_FIGURES, build)
+
+    def _with_called(self, choice: StepChoice) -> Callable[[str], Ints]:
+        """What each node costs with what it called, by the call tree of all nodes."""
+        nodes = self._node_figures(choice)
+        layout = self._layout("graph", tfprof=False)
+        everything = account(layout, "graph", np.ones(len(self.profile.nodes), bool), EVERYTHING, tfprof=False)
+        calls = RowFigures(layout, nodes, everything, self.profile, scopes_are_definitions=False)
+
+        def with_called(field: str) -> Ints:
+            if field == "run_count":
+                return nodes[field]
+            if field == "cpu_exec_micros":
+                return nodes["host_total"]
+            if field == "exec_micros":
+                return nodes["host_total"] + with_called("accelerator_exec_micros")
+            return calls.total(field)[layout.row_of_node]
+
+        return with_called
+
+    def _node_figures(self, choice: StepChoice) -> NodeFigures:
+        return _kept(self._figures, choice, _KEPT_FIGURES, lambda: NodeFigures(self.profile, choice))
+
+    def _counted(self, regexes: tuple[str, ...]) -> Array:
+        def build() -> Array:
+            types, which = np.unique(self.profile.op_types.type, return_inverse=True)
+            return counted_nodes(self.profile, self._index.texts(types), which, regexes)
+
+        return _kept(self._matches, ("types", regexes), _KEPT_MATCHES, build)
+
+    def _match(self, layout: Layout, regexes: Sequence[str]) -> Array:
+        key = (id(layout), tuple(regexes))
+        return _kept(
+            self._matches, key, _KEPT_MATCHES, lambda: layout.matches(lambda texts: full_matches(regexes, texts))
+        )
+
+
+def _kept(cache: OrderedDict[Hashable, Any], key: Hashable, limit: int, build: Callable[[], T]) -> T:
+    if key not in cache:
+        cache[key] = build()
+    cache.move_to_end(key)
+    while len(cache) > limit:
+        cache.popitem(last=False)
+    value: T = cache[key]
+    return value
+
+
+def _regex_problems(options: ViewsOptions) -> list[Loss]:
+    names = [f"{word}_regexes" for word in ("account_type", "start_name", "trim_name", "show_name", "hide_name")]
+    found = [(name, bad_regexes(getattr(options, name))) for name in names]
+    return [Loss(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts]
+
+
+def analyze(profile: Profile, options: ViewsOptions) -> ViewResult:
+    """Builds one view of a profile. To ask the same profile more than once, keep a `ViewEngine`.
+
+    Raises:
+        OptionError: An option has no such value, or the profile no such step.
+    """
+    return ViewEngine(profile).analyze(options)

@@ -1,0 +1,172 @@
+"""What each node of a profile cost: its own figures in the steps that are asked for, as exact integers.
+
+Figures are kept as integers over a common `divisor`, so that averages stay exact and sums of them too.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from stepscope.errors import OptionError
+from stepscope.lenses.views.options import Resolved
+from stepscope.model.columns import Array, Ints
+from stepscope.model.profile import NodeKind, Profile
+
+SELF_FIELDS = (
+    "run_count",
+    "exec_micros",
+    "accelerator_exec_micros",
+    "cpu_exec_micros",
+    "requested_bytes",
+    "peak_bytes",
+    "residual_bytes",
+    "output_bytes",
+    "parameters",
+    "float_ops",
+)
+"""The figures of a node, by the names of tfprof's protobuf messages. Times are in ticks here."""
+
+_MEMORY = ("run_count", "requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
+_LARGEST_DIVISOR = 1 << 20
+
+
+@dataclass(frozen=True)
+class StepChoice:
+    """Which steps count, and how they are put together.
+
+    Attributes:
+        index: The one step, as an index of `profile.steps`; None for all.
+        average_over: '' for sums, 'node' or 'steps' as in the options.
+        truncate: Whether averages are integers, cut towards zero, as tfprof's are.
+    """
+
+    index: int | None = None
+    average_over: str = ""
+    truncate: bool = False
+
+
+def choose_step(profile: Profile, resolved: Resolved) -> StepChoice | None:
+    """The steps that the options ask for; None when tfprof would answer nothing because there is no such step.
+
+    Raises:
+        OptionError: There is no such step, outside tfprof's ways.
+    """
+    if resolved.average:
+        return StepChoice(None, resolved.options.average_over, resolved.tfprof)
+    if resolved.step is None:
+        return StepChoice()
+    found = np.flatnonzero(profile.steps.id == resolved.step)
+    if len(found):
+        return StepChoice(int(found[0]))
+    if resolved.tfprof:
+        return None
+    known = ", ".join(map(str, profile.steps.id[:20].tolist())) or "none"
+    raise OptionError(f"the profile has no step {resolved.step}", where="step", remedy=f"Its steps are {known}")
+
+
+class NodeFigures:
+    """The own figures of all nodes for one choice of steps, computed when asked for.
+
+    Attributes:
+        divisor: What every figure is to be divided by.
+    """
+
+    def __init__(self, profile: Profile, choice: StepChoice) -> None:
+        self._profile = profile
+        self._choice = choice
+        steps = profile.node_steps
+        counted = self.counts_step(steps.step)
+        rows = slice(None) if counted.all() else np.flatnonzero(counted)
+        self._rows: Ints | slice = rows
+        self._node = steps.node[rows].astype(np.int64)
+        self._nodes = len(profile.nodes)
+        self._ran_in = np.bincount(self._node, minlength=self._nodes).astype(np.int64)
+        self.divisor = _divisor(profile, choice, self._ran_in)
+        self._cache: dict[str, Ints] = {}
+
+    def counts_step(self, step: Array) -> Array:
+        """Which of the given steps (indices) count."""
+        if self._choice.index is not None:
+            counted: Array = step == self._choice.index
+        elif self._choice.average_over and len(self._profile.steps):
+            counted = step >= 0
+        else:
+            counted = np.ones(len(step), bool)
+        return counted
+
+    def __getitem__(self, field: str) -> Ints:
+        """The figure of each node, times `divisor`."""
+        if field not in self._cache:
+            self._cache[field] = self._compute(field)
+        return self._cache[field]
+
+    def _compute(self, field: str) -> Ints:
+        if field == "parameters":
+            parameters: Ints = self._profile.nodes.parameters * self.divisor
+            return parameters
+        if field == "float_ops":
+            return self._float_ops()
+        return self._over_steps(self._sum(field))
+
+    def _sum(self, field: str) -> Ints:
+        if field == "exec_micros":
+            return self._sum("cpu_exec_micros") + self._sum("accelerator_exec_micros")
+        if field == "cpu_exec_micros":
+            return self._scatter("host_ticks")
+        if field == "accelerator_exec_micros":
+            return fold_device_time(self._profile, self._scatter("accelerator_ticks"))
+        return self._scatter("host_total_ticks" if field == "host_total" else field)
+
+    def _scatter(self, column: str) -> Ints:
+        out = np.zeros(self._nodes, np.int64)
+        values = getattr(self._profile.node_steps, column)
+        np.add.at(out, self._node, values[self._rows])
+        return out
+
+    def _over_steps(self, sums: Ints) -> Ints:
+        if self._choice.average_over != "node":
+            return sums
+        ran_in = np.maximum(self._ran_in, 1)
+        if self._choice.truncate:
+            averages: Ints = np.sign(sums) * (np.abs(sums) // ran_in)
+        else:
+            averages = (sums * self.divisor + ran_in // 2) // ran_in
+        return averages
+
+    def _float_ops(self) -> Ints:
+        static = self._profile.nodes.float_ops
+        has_runs = np.zeros(self._nodes, bool)
+        has_runs[self._profile.node_steps.node] = True
+        runs: Ints = np.where(has_runs, self["run_count"], self.divisor)
+        float_ops: Ints = static * runs
+        return float_ops
+
+
+def _divisor(profile: Profile, choice: StepChoice, ran_in: Ints) -> int:
+    if choice.truncate or not choice.average_over:
+        return 1
+    if choice.average_over == "steps":
+        return max(len(profile.steps), 1)
+    exact = math.lcm(*np.unique(ran_in[ran_in > 0]).tolist())
+    return exact if exact <= _LARGEST_DIVISOR else _LARGEST_DIVISOR
+
+
+def launched(profile: Profile) -> Array:
+    """Nodes whose time is already in that of the op that launched or called them: kernels and runtime calls."""
+    nodes = profile.nodes
+    apart = (nodes.kind == NodeKind.DEVICE) | (nodes.kind == NodeKind.RUNTIME)
+    inside: Array = apart & (nodes.caller >= 0)
+    return inside
+
+
+def fold_device_time(profile: Profile, ticks: Ints) -> Ints:
+    """Accelerator time with that of the kernels that each op launches directly added to the op."""
+    rows = np.flatnonzero(launched(profile))
+    if not len(rows):
+        return ticks
+    folded = ticks.copy()
+    np.add.at(folded, profile.nodes.caller[rows], ticks[rows])
+    return folded

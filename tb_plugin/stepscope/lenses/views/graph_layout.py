@@ -1,0 +1,114 @@
+"""The layouts of the graph view: a node's inputs, or where the source nests ops, what an op calls."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from stepscope.lenses.views.index import ProfileIndex
+from stepscope.lenses.views.layout import ROOT, Layout
+from stepscope.lenses.views.tree import Tree, depths, preorder
+from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.profile import NodeKind, Profile
+
+
+def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
+    """The tree of first visits: from the nodes that are nobody's input, by name, down the inputs in their order.
+
+    A node belongs to the row that reaches it first. Nodes in closed cycles, which no root reaches, come last, from the
+    first of them by name; tfprof leaves them out.
+    """
+    profile = index.profile
+    ends = profile.nodes.input_end
+    starts = np.concatenate((ends[:1] * 0, ends[:-1]))
+    by_name = np.argsort(index.node_ranks)
+    source = profile.inputs.source.astype(np.int64)
+    is_input = np.zeros(len(profile.nodes), bool)
+    is_input[source[source >= 0]] = True
+    tops = by_name[~is_input[by_name]].tolist()
+    others = [] if tfprof else by_name.tolist()
+    order, via = _first_visits(source, starts, ends, [*tops, *others])
+    row_of_node = np.full(len(profile.nodes), -1, np.int64)
+    row_of_node[order] = np.arange(1, len(order) + 1)
+    consumer = np.repeat(np.arange(len(profile.nodes)), ends - starts)
+    parent = np.zeros(len(order) + 1, np.int64)
+    parent[0] = -1
+    inner = np.flatnonzero(via >= 0)
+    parent[inner + 1] = row_of_node[consumer[via[inner]]]
+    unreachable = int(np.count_nonzero((via < 0) & is_input[order])) if not tfprof else 0
+    return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(unreachable))
+
+
+def _first_visits(source: Ints, starts: Ints, ends: Ints, tops: Iterable[int]) -> tuple[Ints, Ints]:
+    """Walks depth first and visits each node once.
+
+    Returns:
+        The nodes in order of their visit, and the input row over which each was reached, -1 for tops.
+    """
+    seen = bytearray(len(starts))
+    sources, first, last = source.tolist(), (starts - 1).tolist(), (ends - 1).tolist()
+    order: list[int] = []
+    via: list[int] = []
+    for top in tops:
+        if seen[top]:
+            continue
+        seen[top] = 1
+        order.append(top)
+        via.append(-1)
+        stack = list(range(last[top], first[top], -1))
+        while stack:
+            edge = stack.pop()
+            node = sources[edge]
+            if node < 0 or seen[node]:
+                continue
+            seen[node] = 1
+            order.append(node)
+            via.append(edge)
+            stack.extend(range(last[node], first[node], -1))
+    return np.array(order, np.int64), np.array(via, np.int64)
+
+
+def _from_preorder(parent: Ints) -> Tree:
+    """A tree whose rows stand in preorder already."""
+    above, end = parent.tolist(), list(range(1, len(parent) + 1))
+    for row in range(len(above) - 1, 0, -1):
+        if end[above[row]] < end[row]:
+            end[above[row]] = end[row]
+    return Tree(parent, depths(parent), np.array(end, np.int64))
+
+
+def _cycles(count: int) -> tuple[Loss, ...]:
+    if not count:
+        return ()
+    what = "closed cycles that no other node leads to; they hang below their first node by name"
+    return (Loss("graph view", what, count),)
+
+
+def call_layout(index: ProfileIndex) -> Layout:
+    """The tree of calls, in the order of the record."""
+    profile = index.profile
+    parent = np.concatenate(([-1], profile.nodes.caller.astype(np.int64) + 1))
+    tree, row = preorder(parent, np.arange(len(parent)))
+    row_of_node = np.empty(len(row), np.int64)
+    row_of_node[row] = np.arange(len(row))
+    return _layout(index, tree, row_of_node[1:], row[1:] - 1, ())
+
+
+def _layout(index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, problems: tuple[Loss, ...]) -> Layout:
+    """A layout in which each row but the root is one node."""
+    profile = index.profile
+    return Layout(
+        tree,
+        row_of_node,
+        profile.strings,
+        np.concatenate(([ROOT], profile.nodes.name[node])),
+        _kinds(profile, node),
+        rank=lambda: np.concatenate(([-1], index.node_ranks[node])),
+        node_rank=lambda: index.node_ranks,
+        problems=problems,
+    )
+
+
+def _kinds(profile: Profile, node: Ints) -> Array:
+    return np.concatenate(([NodeKind.SCOPE], profile.nodes.kind[node])).astype(np.int8)

@@ -1,0 +1,70 @@
+"""The layouts of the scope and op views."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from stepscope.lenses.views.figures import launched
+from stepscope.lenses.views.index import ProfileIndex
+from stepscope.lenses.views.layout import NAMELESS, ROOT, Layout
+from stepscope.lenses.views.tree import flat, preorder
+from stepscope.model.columns import Array, Ints
+from stepscope.model.profile import NodeKind
+
+
+def scope_layout(index: ProfileIndex) -> Layout:
+    """The tree of name scopes with the ops in it. Kernels are part of the op that launched them."""
+    profile, scopes = index.profile, index.scopes
+    parent = np.concatenate(([-1], scopes.parent + 1))
+    rank = np.concatenate(([0], index.string_ranks(scopes.name)))
+    tree, entry = preorder(parent, rank)
+    row_of_entry = np.empty(len(parent), np.int64)
+    row_of_entry[entry] = np.arange(len(parent))
+    row_of_node = np.where(launched(profile), -1, row_of_entry[scopes.of_node + 1])
+    used = tree.sums(_node_counts(row_of_node, len(tree))) > 0
+    used[0] = True
+    if not used.all():
+        place = np.cumsum(used) - 1
+        tree, kept = tree.keep(used)
+        entry = entry[kept]
+        row_of_node = np.where(row_of_node < 0, -1, place[row_of_node])
+    label = np.concatenate(([ROOT], scopes.name))[entry]
+    return Layout(
+        tree,
+        row_of_node,
+        profile.strings,
+        label,
+        _kinds(row_of_node, profile.nodes.kind, len(tree)),
+        rank=lambda: np.concatenate(([-1], index.scope_ranks))[entry],
+        node_rank=lambda: index.node_ranks,
+        joined=True,
+    )
+
+
+def op_layout(index: ProfileIndex) -> Layout:
+    """One row for each kind of node and op."""
+    profile, kind = index.profile, index.profile.nodes.kind.astype(np.int64)
+    ranks = index.string_ranks(index.op)
+    _, first, which = np.unique(ranks * 8 + kind, return_index=True, return_inverse=True)
+    op = index.op[first]
+    return Layout(
+        flat(len(first)),
+        which + 1,
+        profile.strings,
+        np.concatenate(([ROOT], np.where(op < 0, NAMELESS, op))),
+        np.concatenate(([NodeKind.SCOPE], kind[first])).astype(np.int8),
+        rank=lambda: np.concatenate(([-1], ranks[first])),
+        node_rank=lambda: index.node_ranks,
+    )
+
+
+def _node_counts(row_of_node: Ints, rows: int) -> Ints:
+    return np.bincount(row_of_node[row_of_node >= 0], minlength=rows).astype(np.int64)
+
+
+def _kinds(row_of_node: Ints, kind: Array, rows: int) -> Array:
+    """The kind of the first node in each row; rows without nodes are scopes."""
+    kinds = np.full(rows, NodeKind.SCOPE, np.int8)
+    placed = np.flatnonzero(row_of_node >= 0)[::-1]
+    kinds[row_of_node[placed]] = kind[placed]
+    return kinds

@@ -1,0 +1,146 @@
+"""The options of the views lens: tfprof's, by their own names, and how quirks, averages and detail are chosen.
+
+An option left at None is decided by `resolve`: everything is shown, or with `compat="tfprof"` what tfprof would show.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from stepscope.errors import OptionError
+from stepscope.lenses.options import option
+
+VIEWS = ("graph", "scope", "code", "op")
+UNLIMITED_DEPTH = 1 << 31
+EVERYTHING = (".*",)
+
+ORDER_FIELDS = {
+    "bytes": "requested_bytes",
+    "peak_bytes": "peak_bytes",
+    "residual_bytes": "residual_bytes",
+    "output_bytes": "output_bytes",
+    "micros": "exec_micros",
+    "accelerator_micros": "accelerator_exec_micros",
+    "cpu_micros": "cpu_exec_micros",
+    "params": "parameters",
+    "float_ops": "float_ops",
+}
+"""The figure that each word of `order_by` and each `min_*` option stands for."""
+
+ORDERS = ("name", *ORDER_FIELDS, "occurrence")
+
+
+@dataclass(frozen=True)
+class ViewsOptions:
+    """What to show of a profile, and how. Thresholds are inclusive; regexes are RE2 and must match the whole name."""
+
+    view: str = option("op", "Which tree to build: by graph, scope, line of code or op type", choices=VIEWS)
+    compat: str | None = option(None, "Answer as this tool does, quirks included", choices=("tfprof",))
+    detail: str = option(
+        "brief", "`full` adds devices, input shapes and graph nodes to each row", choices=("brief", "full")
+    )
+    max_depth: int | None = option(None, "Rows deeper than this are hidden; the root has depth 1")
+    min_bytes: int = option(0, "Hide rows that request fewer bytes")
+    min_peak_bytes: int = option(0, "Hide rows with a lower peak, in bytes")
+    min_residual_bytes: int = option(0, "Hide rows that keep fewer bytes when they end")
+    min_output_bytes: int = option(0, "Hide rows with fewer bytes of output")
+    min_micros: int = option(0, "Hide rows with less time, in microseconds")
+    min_accelerator_micros: int = option(0, "Hide rows with less accelerator time, in microseconds")
+    min_cpu_micros: int = option(0, "Hide rows with less host time, in microseconds")
+    min_params: int = option(0, "Hide rows with fewer parameters of their own")
+    min_float_ops: int = option(0, "Hide rows with fewer float operations of their own")
+    min_occurrence: int = option(0, "Hide rows that run less often")
+    step: str | None = option(None, "`all` sums over the steps; `average`, or the number of one step")
+    average_over: str = option(
+        "node",
+        "What `average` divides by: the steps that the node itself ran in, or all profiled steps",
+        choices=("node", "steps"),
+    )
+    order_by: str | None = option(None, "What siblings are sorted by, largest first; `name` ascending")
+    account_type_regexes: tuple[str, ...] = option(EVERYTHING, "Only nodes with a matching op, device or type count")
+    start_name_regexes: tuple[str, ...] = option(EVERYTHING, "Matching rows become the top rows")
+    trim_name_regexes: tuple[str, ...] = option((), "What is below matching rows is cut off")
+    show_name_regexes: tuple[str, ...] = option(EVERYTHING, "Only matching rows are shown; the others still count")
+    hide_name_regexes: tuple[str, ...] = option((), "Matching rows are hidden, but still count")
+    account_displayed_op_only: bool = option(False, "Totals are sums over the rows shown, not over all")
+    select: tuple[str, ...] = option((), "Columns of the text output; never changes the tree")
+    output: str | None = option(None, "stdout, none, file:outfile=F, timeline:outfile=F or pprof:outfile=F")
+
+
+@dataclass(frozen=True)
+class Resolved:
+    """Options with every decision made.
+
+    Attributes:
+        options: The options, none of them None but `compat`, `step` and `output`.
+        tfprof: Whether tfprof's quirks are wanted.
+        step: The number of the one step that is wanted, or None.
+        average: Whether figures are averages over steps.
+    """
+
+    options: ViewsOptions
+    tfprof: bool
+    step: int | None
+    average: bool
+
+    @property
+    def max_depth(self) -> int:
+        """The deepest depth shown, where the root has depth 1."""
+        return UNLIMITED_DEPTH if self.options.max_depth is None else self.options.max_depth
+
+    @property
+    def order_by(self) -> str:
+        """What siblings are sorted by, '' for the natural order."""
+        return self.options.order_by or ""
+
+
+def resolve(options: ViewsOptions) -> Resolved:
+    """Checks options and decides what was left open.
+
+    Raises:
+        OptionError: A value is not one of its choices, or `step` is neither a word nor a number.
+    """
+    for spec in dataclasses.fields(ViewsOptions):
+        _check_choice(spec, getattr(options, spec.name))
+    tfprof = options.compat == "tfprof"
+    step, average = _step(options.step, tfprof)
+    decided = dataclasses.replace(options, **_defaults(options, tfprof))
+    if not tfprof and decided.order_by not in ("", *ORDERS):
+        raise OptionError(
+            f"{decided.order_by!r} is no order", where="order_by", remedy="Use one of " + ", ".join(ORDERS)
+        )
+    return Resolved(decided, tfprof, step, average)
+
+
+def _check_choice(spec: dataclasses.Field[Any], value: Any) -> None:
+    choices = spec.metadata["choices"]
+    if choices and value is not None and value not in choices:
+        raise OptionError(f"{value!r} is not known", where=spec.name, remedy="Use one of " + ", ".join(choices))
+
+
+def _defaults(options: ViewsOptions, tfprof: bool) -> dict[str, Any]:
+    decided: dict[str, Any] = {}
+    if options.order_by is None:
+        decided["order_by"] = "name" if tfprof else "micros"
+    if tfprof and options.max_depth is None:
+        decided["max_depth"] = 10
+    if tfprof and not options.select:
+        decided["select"] = ("micros",)
+    if options.step is None:
+        decided["step"] = "-1" if tfprof else "all"
+    return decided
+
+
+def _step(text: str | None, tfprof: bool) -> tuple[int | None, bool]:
+    word = ("-1" if tfprof else "all") if text is None else str(text).strip()
+    if word == "all":
+        return None, False
+    if word == "average":
+        return None, True
+    if not re.fullmatch(r"[+-]?\d+", word):
+        raise OptionError(f"{word!r} is no step", where="step", remedy="Use all, average or the number of a step")
+    number = int(word)
+    return (None, True) if number < 0 else (number, False)

@@ -1,0 +1,191 @@
+"""The answer of the views lens: displayed rows as columns, and the document made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from stepscope.lenses.views.accounting import DEFINITIONS, RowFigures
+from stepscope.lenses.views.calls import CallTimes
+from stepscope.lenses.views.details import Details
+from stepscope.lenses.views.fields import CALL_FIELDS, FieldSpec
+from stepscope.lenses.views.layout import Layout
+from stepscope.lenses.views.options import Resolved
+from stepscope.lenses.views.tree import Tree
+from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.profile import Profile
+
+PS_PER_US = 1_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class ViewResult:
+    """Rows in preorder; row 0 is the root. An answer that tfprof leaves empty has no rows.
+
+    Figures are exact integers of ticks, bytes and counts, times `divisor` where they are averages (`exact`), or numbers
+    in the units of their fields (`column`, `figures`).
+
+    Attributes:
+        profile: What the view is of.
+        resolved: The options, with every decision made.
+        tree: The rows' parent, depth and end.
+        rows: For each row the row of the layout.
+        layout: All rows of the view before options chose among them.
+        row_figures: The figures of the layout's rows.
+        fields: The figures that rows have.
+        steps: Number and name of each profiled step.
+        problems: What is not shown, and why.
+    """
+
+    profile: Profile
+    resolved: Resolved
+    tree: Tree
+    rows: Ints
+    layout: Layout
+    row_figures: RowFigures
+    fields: tuple[FieldSpec, ...]
+    steps: tuple[tuple[int, str], ...]
+    problems: tuple[Loss, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    @property
+    def view(self) -> str:
+        """The view that this is."""
+        return self.resolved.options.view
+
+    @property
+    def parent(self) -> Ints:
+        """The parent of each row, -1 for the root."""
+        return self.tree.parent
+
+    @property
+    def depth(self) -> Ints:
+        """The number of displayed rows above each row."""
+        return self.tree.depth
+
+    @property
+    def end(self) -> Ints:
+        """For each row the row after its subtree."""
+        return self.tree.end
+
+    @property
+    def tick_ps(self) -> int:
+        """Picoseconds per tick of exact times."""
+        return self.profile.tick_ps
+
+    @property
+    def divisor(self) -> int:
+        """What exact figures are to be divided by; 1 unless they are averages."""
+        return self.row_figures.nodes.divisor
+
+    def names(self, rows: Sequence[int] | Ints) -> list[str]:
+        """What rows are called below the row that holds them."""
+        return self.layout.short_names(self.rows[rows])
+
+    def paths(self, rows: Sequence[int] | Ints) -> list[str]:
+        """The full names of rows: scope path, node name, op type, or file, line and function."""
+        return self.layout.full_names(self.rows[rows])
+
+    def field(self, name: str) -> FieldSpec:
+        """The field of that name. KeyError when the view has none."""
+        return self._by_name[name]
+
+    @cached_property
+    def _by_name(self) -> dict[str, FieldSpec]:
+        return {spec.name: spec for spec in self.fields}
+
+    def exact(self, name: str) -> Ints:
+        """A figure of every row as an exact integer: times in ticks, all times `divisor`."""
+        spec = self._by_name[name]
+        if spec in CALL_FIELDS:
+            return self._call_times.column(spec.name)[self.rows] * self.divisor
+        values = self.row_figures.total(spec.source) if spec.total else self.row_figures.own(spec.source)
+        return values[self.rows]
+
+    def column(self, name: str) -> Array:
+        """A figure of every row in the field's unit: int64 where all are whole, else float64."""
+        return self._in_unit(self._by_name[name], self.exact(name))
+
+    def _in_unit(self, spec: FieldSpec, values: Ints) -> Array:
+        factor = self.tick_ps if spec.unit == "us" else 1
+        divisor = self.divisor * (PS_PER_US if spec.unit == "us" else 1)
+        if factor % divisor == 0:
+            return values * (factor // divisor)
+        return values * factor / divisor
+
+    def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float]]:
+        """All figures of some rows, in the fields' units."""
+        return {spec.name: self._in_unit(spec, self.exact(spec.name)[rows]).tolist() for spec in self.fields}
+
+    def node_figure(self, spec: FieldSpec, node: int) -> int | float:
+        """A figure of a single node, in the field's unit."""
+        value: int | float = self._in_unit(spec, self.row_figures.nodes[spec.source][node : node + 1]).tolist()[0]
+        return value
+
+    def graph_nodes(self) -> Ints:
+        """The number of accounted graph nodes in each row itself."""
+        return self.row_figures.own(DEFINITIONS)[self.rows] // self.divisor
+
+    def kinds(self, rows: Sequence[int] | Ints) -> list[int]:
+        """The NodeKind of rows."""
+        kinds: list[int] = self.layout.kind[self.rows[rows]].tolist()
+        return kinds
+
+    def op_types(self, rows: Sequence[int] | Ints) -> list[str]:
+        """The op of the first node of each row, '' where a row has no node: what rows are coloured by."""
+        return [self.details.op_type(row) for row in self.rows[rows].tolist()]
+
+    @cached_property
+    def accounted(self) -> Array:
+        """Which rows are accounted themselves, not only kept because of rows below them."""
+        rows: Array = self.row_figures.accounting.rows[self.rows]
+        return rows
+
+    @cached_property
+    def details(self) -> Details:
+        """Devices, shapes and graph nodes of the layout's rows."""
+        return Details(self.profile, self.layout, self.row_figures, self.resolved)
+
+    @cached_property
+    def _call_times(self) -> CallTimes:
+        return CallTimes(self.profile, self.layout, self.row_figures)
+
+    def search(self, text: str, *, regex: bool = False, ignore_case: bool = True) -> Array:
+        """Which rows have a text, or a match of a regex, in their name; in their path when it holds a '/'.
+
+        Raises:
+            OptionError: The regex is not RE2's.
+        """
+        found: Array = self.layout.search(text, regex=regex, ignore_case=ignore_case)[self.rows]
+        return found
+
+    def stable_key(self, row: int) -> str:
+        """What the row is called in every profile of the same program."""
+        return self.stable_keys([row])[0]
+
+    def stable_keys(self, rows: Sequence[int] | Ints) -> list[str]:
+        """What rows are called in every profile of the same program."""
+        return self.layout.stable_keys(self.rows[rows])
+
+    def row_detail(self, row: int) -> dict[str, Any]:
+        """Everything that is known of one row."""
+        figures = {name: values[0] for name, values in self.figures([row]).items()}
+        return {
+            "id": row,
+            "name": self.names([row])[0],
+            "path": self.paths([row])[0],
+            "depth": int(self.depth[row]),
+            "parent": int(self.parent[row]),
+            **figures,
+            **self.details.everything(int(self.rows[row])),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of DESIGN section 6. In tfprof's ways figures that are 0 are left out, as its protobufs do."""
+        from stepscope.lenses.views.document import document
+
+        return document(self)
