@@ -1,0 +1,222 @@
+"""Planes of an XPlane file (`*.xplane.pb`, also gzipped), as far as they can be read.
+
+A file is an XSpace message whose planes are read one at a time, so that memory holds one plane and not the file, and
+files over protobuf's limit of 2 GiB open. A cut or broken plane gives the lines and events that are whole.
+"""
+
+from __future__ import annotations
+
+import mmap
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+from google.protobuf.message import DecodeError, Message
+
+from stepscope.errors import DamagedSource, LimitExceeded, SourceError
+from stepscope.model.columns import Loss
+from stepscope.pb import xplane_pb2
+from stepscope.sources.format import Progress
+
+MAX_PLANE_BYTES = (1 << 31) - 1
+MAX_DECOMPRESSED_BYTES = 1 << 33
+
+_PLANE_FIELD = 1
+_LINES_FIELD = 3
+_REPLACEMENT = "�".encode()
+
+Buffer = bytes | mmap.mmap
+M = TypeVar("M", bound=Message)
+
+
+@dataclass
+class SpaceReader:
+    """Reads one file.
+
+    Attributes:
+        path: The file.
+        losses: What could not be read; complete once all planes were taken.
+    """
+
+    path: Path
+    progress: Progress | None = None
+    losses: list[Loss] = field(default_factory=list)
+
+    def planes(self) -> Iterator[Any]:
+        """The file's planes in order, as `xplane_pb2.Plane` messages.
+
+        Raises:
+            SourceError: The file cannot be opened, is larger than the limit, or holds nothing that can be read.
+        """
+        with _contents(self.path, self.losses) as data:
+            if not len(data):
+                self._lose("the file is empty", 1, _EMPTY_REMEDY)
+            yield from self._walk(data)
+
+    def _walk(self, data: Buffer) -> Iterator[Any]:
+        position = 0
+        while position < len(data):
+            try:
+                number, start, end = read_field(data, position)
+            except ValueError:
+                self._stop(data, position)
+                return
+            if number == _PLANE_FIELD:
+                yield self._plane(data, start, end)
+            position = end
+            if self.progress:
+                self.progress(min(end, len(data)), len(data))
+
+    def _plane(self, data: Buffer, start: int, end: int) -> Any:
+        if min(end, len(data)) - start > MAX_PLANE_BYTES:
+            raise LimitExceeded(
+                f"a plane of {end - start:,} bytes, over protobuf's limit of 2 GiB",
+                where=f"{self.path.name}, byte {start}",
+                remedy="Profile fewer steps, or lower the tracer levels",
+            )
+        body = data[start : min(end, len(data))]
+        if end > len(data):
+            if _is_mangled(body):
+                raise DamagedSource("damaged throughout", where=self.path.name, remedy=_TEXT_REMEDY)
+            missing = end - len(data)
+            self._lose(f"the file ends {missing:,} bytes before the plane at byte {start} does", missing, _CUT_REMEDY)
+        try:
+            return xplane_pb2.Plane.FromString(body)
+        except DecodeError:
+            plane, lost = _salvage_plane(body)
+            if end <= len(data):
+                self._lose(f"{lost:,} bytes of the plane at byte {start} are damaged", lost, _CUT_REMEDY)
+            return plane
+
+    def _stop(self, data: Buffer, position: int) -> None:
+        found = "no XPlane profile" if not position else f"the {len(data) - position:,} bytes from here on are damaged"
+        remedy = _TEXT_REMEDY if _is_mangled(data[position : position + 4096]) else _CUT_REMEDY
+        if not position:
+            raise DamagedSource(found, where=f"{self.path.name}, byte 0", remedy=remedy)
+        self._lose(found, len(data) - position, remedy, position)
+
+    def _lose(self, what: str, count: int, remedy: str, position: int | None = None) -> None:
+        where = self.path.name if position is None else f"{self.path.name}, byte {position}"
+        self.losses.append(Loss(where, what, count, remedy))
+
+
+_EMPTY_REMEDY = "A profile over 2 GB is written as an empty file: profile fewer steps, or have it written as .riegeli"
+_CUT_REMEDY = "Copy the file again, or profile again and wait until the profile is written"
+_TEXT_REMEDY = "The file went through a text conversion that replaced its bytes: copy it again as binary"
+
+
+def _is_mangled(body: bytes) -> bool:
+    return body[:4096].count(_REPLACEMENT) > 3
+
+
+def read_field(data: Buffer, position: int) -> tuple[int, int, int]:
+    """The number of the field at a position, and where its content starts and ends; the end may lie behind the data.
+
+    Raises:
+        ValueError: There is no field.
+    """
+    tag, start = _varint(data, position)
+    wire = tag & 7
+    if not tag >> 3:
+        raise ValueError(position)
+    if wire == 0:
+        return tag >> 3, start, _varint(data, start)[1]
+    if wire == 2:
+        size, start = _varint(data, start)
+        return tag >> 3, start, start + size
+    if wire in (1, 5):
+        return tag >> 3, start, start + (8 if wire == 1 else 4)
+    raise ValueError(position)
+
+
+def _varint(data: Buffer, position: int) -> tuple[int, int]:
+    value = 0
+    for shift in range(0, 70, 7):
+        if position >= len(data):
+            break
+        byte = data[position]
+        position += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, position
+    raise ValueError(position)
+
+
+def parse_line(body: bytes) -> Any:
+    """A line; where it is broken, its whole events."""
+    try:
+        return xplane_pb2.Line.FromString(body)
+    except DecodeError:
+        return _salvage(xplane_pb2.Line, body)[0]
+
+
+def _salvage_plane(body: bytes) -> tuple[Any, int]:
+    plane, read = _salvage(xplane_pb2.Plane, body)
+    lost = len(body) - read
+    try:
+        number, start, end = read_field(body, read)
+    except ValueError:
+        return plane, lost
+    if number == _LINES_FIELD and end > len(body):
+        line, used = _salvage(xplane_pb2.Line, body[start:])
+        plane.lines.append(line.SerializeToString())
+        lost -= start - read + used
+    return plane, lost
+
+
+def _salvage(message_type: type[M], body: bytes) -> tuple[M, int]:
+    """A message of the fields that are whole, up to the first that is not, and how many bytes they take."""
+    message, position = message_type(), 0
+    while position < len(body):
+        try:
+            end = read_field(body, position)[2]
+            if end > len(body):
+                break
+            message.MergeFromString(body[position:end])
+        except (ValueError, DecodeError):
+            break
+        position = end
+    return message, position
+
+
+@contextmanager
+def _contents(path: Path, losses: list[Loss]) -> Iterator[Buffer]:
+    try:
+        with path.open("rb") as file:
+            if file.read(2) == b"\x1f\x8b":
+                file.seek(0)
+                yield _decompress(path, file, losses)
+            elif path.stat().st_size == 0:
+                yield b""
+            else:
+                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+                    yield mapped
+    except OSError as error:
+        raise SourceError(
+            f"cannot be read ({error.strerror or error})", where=str(path), remedy="Check the path and its permissions"
+        ) from error
+
+
+def _decompress(path: Path, file: Any, losses: list[Loss]) -> bytes:
+    unzip = zlib.decompressobj(wbits=31)
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        while chunk := file.read(1 << 22):
+            pieces.append(unzip.decompress(chunk, MAX_DECOMPRESSED_BYTES - size + 1))
+            size += len(pieces[-1])
+            if size > MAX_DECOMPRESSED_BYTES:
+                raise LimitExceeded(
+                    f"more than {MAX_DECOMPRESSED_BYTES:,} bytes when decompressed",
+                    where=path.name,
+                    remedy="Decompress it and give the file itself",
+                )
+        complete = unzip.eof
+    except zlib.error:
+        complete = False
+    if not complete:
+        losses.append(Loss(path.name, f"the compressed data ends early, after {size:,} bytes", 0, _CUT_REMEDY))
+    return b"".join(pieces)
