@@ -9,15 +9,17 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stepscope.lenses.views.accounting import RowFigures, account, counted_nodes
-from stepscope.lenses.views.display import Display, display
+from stepscope.lenses.views.code_layout import code_layout
+from stepscope.lenses.views.display import display
 from stepscope.lenses.views.fields import fields
 from stepscope.lenses.views.figures import NodeFigures, StepChoice, choose_step
 from stepscope.lenses.views.graph_layout import call_layout, graph_layout
 from stepscope.lenses.views.index import ProfileIndex
-from stepscope.lenses.views.layout import Layout
+from stepscope.lenses.views.layout import Layout, bare_layout
 from stepscope.lenses.views.layouts import op_layout, scope_layout
 from stepscope.lenses.views.matching import bad_regexes, full_matches
 from stepscope.lenses.views.options import EVERYTHING, Resolved, ViewsOptions, resolve
+from stepscope.lenses.views.refusals import NOTHING, refusal
 from stepscope.lenses.views.result import ViewResult
 from stepscope.lenses.views.tree import EMPTY
 from stepscope.model.columns import Array, Ints, Loss
@@ -34,6 +36,7 @@ class ViewEngine:
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
         self._index = ProfileIndex(profile)
+        self._bare = bare_layout(len(profile.nodes))
         self._layouts: dict[Hashable, Layout] = {}
         self._figures: OrderedDict[Hashable, Any] = OrderedDict()
         self._matches: OrderedDict[Hashable, Any] = OrderedDict()
@@ -46,35 +49,43 @@ class ViewEngine:
         """
         resolved = resolve(options)
         choice = choose_step(self.profile, resolved)
-        layout = self._layout(resolved.options.view, resolved.tfprof)
+        refused, problems = self._refusal(resolved, choice)
+        layout = self._bare if refused else self._layout(resolved.options.view, resolved.tfprof)
         figures = self._row_figures(layout, resolved, choice or StepChoice())
 
         def match(regexes: Sequence[str]) -> Array:
             return self._match(layout, regexes)
 
         shown = display(layout, figures, resolved, match, self.profile.tick_ps)
-        return self._result(resolved, layout, shown, missing_step=choice is None)
-
-    def _result(self, resolved: Resolved, layout: Layout, shown: Display, missing_step: bool) -> ViewResult:
-        profile = self.profile
-        names = [profile.strings[i] if i >= 0 else "" for i in profile.steps.name.tolist()]
-        problems = [*profile.header.losses, *layout.problems, *_regex_problems(resolved.options)]
-        tree, rows = shown.tree, shown.rows
-        if missing_step:
-            known = " ".join(map(str, profile.steps.id.tolist()))
-            problems.append(Loss("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}"))
-            tree, rows = EMPTY, rows[:0]
+        nothing = refused == NOTHING
         return ViewResult(
-            profile=profile,
+            profile=self.profile,
             resolved=resolved,
-            tree=tree,
-            rows=rows,
+            tree=EMPTY if nothing else shown.tree,
+            rows=shown.rows[:0] if nothing else shown.rows,
             layout=layout,
             row_figures=shown.figures,
-            fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=profile.nested),
-            steps=tuple(zip(profile.steps.id.tolist(), names, strict=True)),
-            problems=tuple(problems),
+            fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=self.profile.nested),
+            steps=self.steps,
+            problems=(*self.profile.header.losses, *layout.problems, *problems, *_regex_problems(resolved.options)),
         )
+
+    @property
+    def steps(self) -> tuple[tuple[int, str], ...]:
+        """Number and name of each profiled step."""
+        steps, strings = self.profile.steps, self.profile.strings
+        names = [strings[i] if i >= 0 else "" for i in steps.name.tolist()]
+        return tuple(zip(steps.id.tolist(), names, strict=True))
+
+    def _refusal(self, resolved: Resolved, choice: StepChoice | None) -> tuple[str, list[Loss]]:
+        """What tfprof leaves of the answer ('' for all of it), and why."""
+        if choice is None:
+            known = " ".join(map(str, self.profile.steps.id.tolist()))
+            return NOTHING, [Loss("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}")]
+        if resolved.tfprof and resolved.options.view == "code" and not self.profile.has_traces:
+            return NOTHING, [Loss("code view", "the profile has no call stacks", 1)]
+        refused, reason = refusal(resolved) or ("", "")
+        return refused, [Loss("output", reason, 1)] if reason else []
 
     def _layout(self, view: str, tfprof: bool) -> Layout:
         key = (view, tfprof and view in ("graph", "code"))
@@ -87,13 +98,15 @@ class ViewEngine:
             return scope_layout(self._index)
         if view == "op":
             return op_layout(self._index)
-        if view == "graph" and self.profile.nested:
+        if view == "code":
+            return code_layout(self._index, tfprof)
+        if self.profile.nested:
             return call_layout(self._index)
         return graph_layout(self._index, tfprof)
 
     def _row_figures(self, layout: Layout, resolved: Resolved, choice: StepChoice) -> RowFigures:
         options = resolved.options
-        key = (options.view, resolved.tfprof, choice, options.account_type_regexes)
+        key = (id(layout), resolved.tfprof, choice, options.account_type_regexes)
 
         def build() -> RowFigures:
             counted = self._counted(tuple(options.account_type_regexes))

@@ -40,12 +40,12 @@ class StepChoice:
     Attributes:
         index: The one step, as an index of `profile.steps`; None for all.
         average_over: '' for sums, 'node' or 'steps' as in the options.
-        truncate: Whether averages are integers, cut towards zero, as tfprof's are.
+        tfprof: Whether averages are integers, cut towards zero, and time on a node's other devices is left out.
     """
 
     index: int | None = None
     average_over: str = ""
-    truncate: bool = False
+    tfprof: bool = False
 
 
 def choose_step(profile: Profile, resolved: Resolved) -> StepChoice | None:
@@ -57,10 +57,10 @@ def choose_step(profile: Profile, resolved: Resolved) -> StepChoice | None:
     if resolved.average:
         return StepChoice(None, resolved.options.average_over, resolved.tfprof)
     if resolved.step is None:
-        return StepChoice()
+        return StepChoice(tfprof=resolved.tfprof)
     found = np.flatnonzero(profile.steps.id == resolved.step)
     if len(found):
-        return StepChoice(int(found[0]))
+        return StepChoice(int(found[0]), tfprof=resolved.tfprof)
     if resolved.tfprof:
         return None
     known = ", ".join(map(str, profile.steps.id[:20].tolist())) or "none"
@@ -115,10 +115,14 @@ class NodeFigures:
         if field == "exec_micros":
             return self._sum("cpu_exec_micros") + self._sum("accelerator_exec_micros")
         if field == "cpu_exec_micros":
-            return self._scatter("host_ticks")
+            return self._ticks("host_ticks")
         if field == "accelerator_exec_micros":
-            return fold_device_time(self._profile, self._scatter("accelerator_ticks"))
+            return fold_device_time(self._profile, self._ticks("accelerator_ticks"))
         return self._scatter("host_total_ticks" if field == "host_total" else field)
+
+    def _ticks(self, column: str) -> Ints:
+        counted = self._scatter(column)
+        return counted if self._choice.tfprof else counted + self._scatter(f"uncounted_{column}")
 
     def _scatter(self, column: str) -> Ints:
         out = np.zeros(self._nodes, np.int64)
@@ -130,7 +134,7 @@ class NodeFigures:
         if self._choice.average_over != "node":
             return sums
         ran_in = np.maximum(self._ran_in, 1)
-        if self._choice.truncate:
+        if self._choice.tfprof:
             averages: Ints = np.sign(sums) * (np.abs(sums) // ran_in)
         else:
             averages = (sums * self.divisor + ran_in // 2) // ran_in
@@ -146,7 +150,7 @@ class NodeFigures:
 
 
 def _divisor(profile: Profile, choice: StepChoice, ran_in: Ints) -> int:
-    if choice.truncate or not choice.average_over:
+    if choice.tfprof or not choice.average_over:
         return 1
     if choice.average_over == "steps":
         return max(len(profile.steps), 1)
@@ -167,6 +171,6 @@ def fold_device_time(profile: Profile, ticks: Ints) -> Ints:
     rows = np.flatnonzero(launched(profile))
     if not len(rows):
         return ticks
-    folded = ticks.copy()
+    folded: Ints = ticks.copy()
     np.add.at(folded, profile.nodes.caller[rows], ticks[rows])
     return folded

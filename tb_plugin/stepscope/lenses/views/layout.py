@@ -9,8 +9,9 @@ from functools import cached_property
 import numpy as np
 
 from stepscope.lenses.views.matching import contains, slices
-from stepscope.lenses.views.tree import Tree
+from stepscope.lenses.views.tree import Tree, flat
 from stepscope.model.columns import Array, Ints, Loss, Strings
+from stepscope.model.profile import NodeKind
 
 ROOT_NAME = "_TFProfRoot"
 ROOT, NAMELESS = -1, -2
@@ -29,6 +30,7 @@ class Layout:
         rank: Gives the place of each row's full name in byte order.
         node_rank: Gives the same for each node.
         joined: Whether a row's full name is made of the labels above it, joined by '/'.
+        keys: The texts that tell rows apart, where labels are short forms of them.
         problems: What the view cannot show, and why.
     """
 
@@ -40,6 +42,7 @@ class Layout:
     rank: Callable[[], Ints]
     node_rank: Callable[[], Ints]
     joined: bool = False
+    keys: Strings | None = None
     problems: tuple[Loss, ...] = field(default=())
 
     def __len__(self) -> int:
@@ -124,4 +127,20 @@ class Layout:
 
     def stable_keys(self, rows: Sequence[int] | Ints) -> list[str]:
         """What rows are called in every profile of the same program."""
-        return self.full_names(rows)
+        if self.keys is None:
+            return self.full_names(rows)
+        lines = [self.label[self.line(row)].tolist() for row in np.asarray(rows).tolist()]
+        return [" > ".join(self.keys[label] for label in line) or ROOT_NAME for line in lines]
+
+
+def bare_layout(nodes: int) -> Layout:
+    """A root and nothing else, which none of the profile's nodes is in."""
+    return Layout(
+        flat(0),
+        np.full(nodes, -1, np.int64),
+        Strings(),
+        np.array([ROOT]),
+        np.array([NodeKind.SCOPE], np.int8),
+        rank=lambda: np.zeros(1, np.int64),
+        node_rank=lambda: np.arange(nodes),
+    )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -113,9 +114,11 @@ class ViewResult:
     def _in_unit(self, spec: FieldSpec, values: Ints) -> Array:
         factor = self.tick_ps if spec.unit == "us" else 1
         divisor = self.divisor * (PS_PER_US if spec.unit == "us" else 1)
-        if factor % divisor == 0:
-            return values * (factor // divisor)
-        return values * factor / divisor
+        common = math.gcd(factor, divisor)
+        factor, divisor = factor // common, divisor // common
+        if divisor == 1 or not (values % divisor).any():
+            return values // divisor * factor
+        return values / divisor * factor
 
     def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float]]:
         """All figures of some rows, in the fields' units."""
