@@ -74,12 +74,6 @@ def varint_at(data: Buffer, position: int) -> tuple[int, int]:
             raise WireError(f"a varint of more than 10 bytes at byte {position}")
 
 
-def signed(value: int) -> int:
-    """The int64 that a varint stands for."""
-    value &= (1 << 64) - 1
-    return value - (1 << 64) if value >> 63 else value
-
-
 def varint(value: int) -> bytes:
     """Encodes an int64 or uint64."""
     value &= (1 << 64) - 1

@@ -38,7 +38,7 @@ class ElementEntry(_message.Message):
     def __init__(self, fields: _Optional[_Iterable[str]] = ..., part: _Optional[int] = ..., position: _Optional[int] = ..., raw_size_bytes: _Optional[int] = ...) -> None: ...
 
 class RecordIndex(_message.Message):
-    __slots__ = ("kind", "name", "schema", "elements", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "parts")
+    __slots__ = ("kind", "name", "schema", "elements", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "parts", "size_bytes")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
@@ -54,6 +54,7 @@ class RecordIndex(_message.Message):
     WRITTEN_WALL_NS_FIELD_NUMBER: _ClassVar[int]
     PRODUCER_FIELD_NUMBER: _ClassVar[int]
     PARTS_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
     kind: str
     name: str
     schema: int
@@ -69,7 +70,8 @@ class RecordIndex(_message.Message):
     written_wall_ns: int
     producer: str
     parts: int
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., elements: _Optional[_Iterable[_Union[ElementEntry, _Mapping]]] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., parts: _Optional[int] = ...) -> None: ...
+    size_bytes: int
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., elements: _Optional[_Iterable[_Union[ElementEntry, _Mapping]]] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., parts: _Optional[int] = ..., size_bytes: _Optional[int] = ...) -> None: ...
 
 class TagContent(_message.Message):
     __slots__ = ("kind", "name", "schema", "producer")
@@ -82,3 +84,49 @@ class TagContent(_message.Message):
     schema: int
     producer: str
     def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., producer: _Optional[str] = ...) -> None: ...
+
+class EventView(_message.Message):
+    __slots__ = ("wall_time", "step", "summary")
+    WALL_TIME_FIELD_NUMBER: _ClassVar[int]
+    STEP_FIELD_NUMBER: _ClassVar[int]
+    SUMMARY_FIELD_NUMBER: _ClassVar[int]
+    wall_time: float
+    step: int
+    summary: SummaryView
+    def __init__(self, wall_time: _Optional[float] = ..., step: _Optional[int] = ..., summary: _Optional[_Union[SummaryView, _Mapping]] = ...) -> None: ...
+
+class SummaryView(_message.Message):
+    __slots__ = ("value",)
+    VALUE_FIELD_NUMBER: _ClassVar[int]
+    value: _containers.RepeatedCompositeFieldContainer[ValueView]
+    def __init__(self, value: _Optional[_Iterable[_Union[ValueView, _Mapping]]] = ...) -> None: ...
+
+class ValueView(_message.Message):
+    __slots__ = ("tag", "simple_value", "tensor", "metadata")
+    TAG_FIELD_NUMBER: _ClassVar[int]
+    SIMPLE_VALUE_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    METADATA_FIELD_NUMBER: _ClassVar[int]
+    tag: bytes
+    simple_value: float
+    tensor: TensorView
+    metadata: MetadataView
+    def __init__(self, tag: _Optional[bytes] = ..., simple_value: _Optional[float] = ..., tensor: _Optional[_Union[TensorView, _Mapping]] = ..., metadata: _Optional[_Union[MetadataView, _Mapping]] = ...) -> None: ...
+
+class TensorView(_message.Message):
+    __slots__ = ("string_val",)
+    STRING_VAL_FIELD_NUMBER: _ClassVar[int]
+    string_val: _containers.RepeatedScalarFieldContainer[bytes]
+    def __init__(self, string_val: _Optional[_Iterable[bytes]] = ...) -> None: ...
+
+class MetadataView(_message.Message):
+    __slots__ = ("plugin_data",)
+    PLUGIN_DATA_FIELD_NUMBER: _ClassVar[int]
+    plugin_data: PluginView
+    def __init__(self, plugin_data: _Optional[_Union[PluginView, _Mapping]] = ...) -> None: ...
+
+class PluginView(_message.Message):
+    __slots__ = ("plugin_name",)
+    PLUGIN_NAME_FIELD_NUMBER: _ClassVar[int]
+    plugin_name: bytes
+    def __init__(self, plugin_name: _Optional[bytes] = ...) -> None: ...

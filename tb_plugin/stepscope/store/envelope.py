@@ -22,9 +22,9 @@ _WORTH_KEEPING = 0.9
 _REMEDY = "The file was damaged after it was written; write or copy it again"
 
 
-def pack(raw: bytes) -> bytes:
+def pack(raw: bytes, *, compress: bool = True) -> bytes:
     """Puts bytes into an envelope, compressed where that saves a tenth."""
-    body = _compressed(raw)
+    body = _compressed(raw) if compress else raw
     codec = storage_pb2.RAW if body is raw else storage_pb2.ZLIB
     head = storage_pb2.Envelope(codec=codec, raw_size_bytes=len(raw), crc32c=crc32c(body))
     return b"".join((head.SerializeToString(), *delimited(4, body)))

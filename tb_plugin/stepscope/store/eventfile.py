@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from google.protobuf.message import DecodeError
+
 from stepscope.errors import StepscopeError
-from stepscope.model.wire import WireError
 from stepscope.store import events
 from stepscope.store.reading import Problem, RecordEntry, entry_of, is_rate, read_index
 from stepscope.store.tfrecord import RecordReader
@@ -16,16 +17,17 @@ _REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later recor
 _is_rate = lru_cache(4096)(is_rate)
 
 
-class Tensor:
-    """The last value of a tag: where its tensor lies in the file, and for an index the element that holds it."""
+class Stored:
+    """The last value of a tag: which value of the event in file[start:end] it is, and for an index its element."""
 
-    __slots__ = ("_entry", "end", "file", "index_blob", "start", "step")
+    __slots__ = ("_entry", "end", "file", "index_blob", "ordinal", "start", "step")
 
-    def __init__(self, file: EventFile, step: int, start: int, end: int, index_blob: bytes) -> None:
+    def __init__(self, file: EventFile, step: int, start: int, end: int, ordinal: int, index_blob: bytes) -> None:
         self.file = file
         self.step = step
         self.start = start
         self.end = end
+        self.ordinal = ordinal
         self.index_blob = index_blob
         self._entry: RecordEntry | Problem | None = None
 
@@ -56,7 +58,7 @@ class EventFile:
     """One event file, read as it grows.
 
     Attributes:
-        tensors: The last value of each tag of ours.
+        stored: The last value of each tag of ours.
         scalars: The points of each tag that names a rate, in order.
     """
 
@@ -70,7 +72,7 @@ class EventFile:
         self._size = 0
         self._unreadable = ""
         self._strange: list[int] = []
-        self.tensors: dict[str, Tensor] = {}
+        self.stored: dict[str, Stored] = {}
         self.scalars: dict[str, list[Point]] = {}
 
     def refresh(self, identity: tuple[int, int], size: int) -> bool:
@@ -88,23 +90,21 @@ class EventFile:
         try:
             for buffer, start, end, base in self._reader.read_new():
                 try:
-                    self._take(events.scan(buffer, start, end, _is_rate), buffer, base)
-                except WireError:
+                    self._take(events.scan(buffer, start, end, _is_rate), base + start, base + end)
+                except DecodeError:
                     self._strange.append(base + start)
         except OSError as error:
             self._unreadable = error.strerror or str(error)
         return True
 
-    def _take(self, values: list[events.BlobValue | events.ScalarValue], buffer: bytes, base: int) -> None:
+    def _take(self, values: list[events.BlobValue | events.ScalarValue], start: int, end: int) -> None:
         for value in values:
             if isinstance(value, events.BlobValue):
-                tag, step, start, end = value
-                before = self.tensors.get(tag)
-                if before is None or before.step <= step:
-                    blob = events.first_blob(buffer, start, end)
-                    self.tensors[tag] = Tensor(self, step, base + start, base + end, blob)
+                before = self.stored.get(value.tag)
+                if before is None or before.step <= value.step:
+                    self.stored[value.tag] = Stored(self, value.step, start, end, value.ordinal, value.first_blob)
             else:
-                number = value.value if value.value is not None else _number(buffer[value.start : value.end])
+                number = value.value if value.value is not None else _number(value.tensor)
                 if number is not None:
                     point = Point(value.step, value.wall_time_s, number)
                     self.scalars.setdefault(value.tag, []).append(point)
@@ -123,8 +123,7 @@ class EventFile:
 
 def _number(tensor: bytes) -> float | None:
     """The number in a tensor of one element, None where it holds something else."""
-    # Only scalars written by TensorFlow come as tensors.
-    from google.protobuf.message import DecodeError
+    # Only scalars written by TensorFlow come as stored.
     from tensorboard.compat.proto.tensor_pb2 import TensorProto
     from tensorboard.util.tensor_util import make_ndarray
 

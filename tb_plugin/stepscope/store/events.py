@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
 from stepscope.model.wire import (
@@ -14,28 +14,26 @@ from stepscope.model.wire import (
     Buffer,
     WireError,
     delimited,
-    fields,
     key,
     number_field,
-    signed,
     varint_at,
 )
+from stepscope.pb import storage_pb2
 
 PLUGIN_NAME = "stepscope"
 # Field numbers of tensorboard/compat/proto/{event,summary,tensor}.proto.
 _EVENT_WALL_TIME = key(1, FIXED64)
-_EVENT_STEP = key(2, VARINT)
 _EVENT_SUMMARY = key(5, DELIMITED)
 _SUMMARY_VALUE = key(1, DELIMITED)
-_VALUE_TAG = key(1, DELIMITED)
 _VALUE_SIMPLE = key(2, FIXED32)
 _VALUE_TENSOR = key(8, DELIMITED)
-_VALUE_METADATA = key(9, DELIMITED)
 _TENSOR_STRING = key(8, DELIMITED)
 _DT_STRING = 7
 _BLOB_SEQUENCE = 3
+_LONGEST_HEAD_BYTES = 20
 
-_PLUGIN_FIELD = b"".join(map(bytes, delimited(1, PLUGIN_NAME.encode())))
+_PLUGIN = PLUGIN_NAME.encode()
+_PLUGIN_FIELD = b"".join(delimited(1, _PLUGIN))
 _RATE_TAG = b"_per_sec"
 
 
@@ -75,110 +73,79 @@ def _event_head(wall_time_s: float, step: int) -> bytes:
 
 
 class BlobValue(NamedTuple):
-    """Where a blob sequence of ours lies in a buffer: its tensor is buffer[start:end]."""
+    """A blob sequence of ours: which value of the event it is, and its first blob."""
 
     tag: str
     step: int
-    start: int
-    end: int
+    ordinal: int
+    first_blob: bytes
 
 
 class ScalarValue(NamedTuple):
-    """A scalar: its value, or its tensor at buffer[start:end]."""
+    """A scalar: its value, or where it was written as one the bytes of its tensor."""
 
     tag: str
     step: int
     wall_time_s: float
     value: float | None
-    start: int
-    end: int
+    tensor: bytes
 
 
 def scan(buffer: bytes, start: int, end: int, is_rate: Callable[[str], bool]) -> list[BlobValue | ScalarValue]:
     """The values of the event in buffer[start:end] that are ours, or scalars under a rate's tag.
 
     Raises:
-        WireError: The bytes are no event.
+        DecodeError: The bytes are no event.
     """
     if buffer.find(_PLUGIN_FIELD, start, end) < 0 and buffer.find(_RATE_TAG, start, end) < 0:
         return []
-    step, wall_time_s, found = 0, 0.0, []
-    for field, value, after in fields(buffer, start, end):
-        if field == _EVENT_STEP:
-            step = signed(value)
-        elif field == _EVENT_WALL_TIME:
-            wall_time_s = struct.unpack_from("<d", buffer, value)[0]
-        elif field == _EVENT_SUMMARY:
-            found += [(at, stop) for name, at, stop in fields(buffer, value, after) if name == _SUMMARY_VALUE]
-    values = (_value(buffer, at, stop, step, wall_time_s, is_rate) for at, stop in found)
-    return [value for value in values if value is not None]
+    event = storage_pb2.EventView.FromString(buffer[start:end])
+    found: list[BlobValue | ScalarValue] = []
+    for ordinal, value in enumerate(event.summary.value):
+        tag = str(value.tag, "utf-8", "replace")
+        if value.metadata.plugin_data.plugin_name == _PLUGIN:
+            blobs = value.tensor.string_val
+            found.append(BlobValue(tag, event.step, ordinal, blobs[0] if blobs else b""))
+        elif is_rate(tag) and (value.HasField("simple_value") or value.HasField("tensor")):
+            simple = value.simple_value if value.HasField("simple_value") else None
+            tensor = b"" if simple is not None else value.tensor.SerializeToString()
+            found.append(ScalarValue(tag, event.step, event.wall_time, simple, tensor))
+    return found
 
 
-def _value(
-    buffer: bytes, start: int, end: int, step: int, wall_time_s: float, is_rate: Callable[[str], bool]
-) -> BlobValue | ScalarValue | None:
-    tag, simple, tensor, ours = "", None, (0, 0), False
-    for field, value, after in fields(buffer, start, end):
-        if field == _VALUE_TAG:
-            tag = str(buffer[value:after], "utf-8", "replace")
-        elif field == _VALUE_TENSOR:
-            tensor = value, after
-        elif field == _VALUE_METADATA:
-            ours = buffer.find(_PLUGIN_FIELD, value, after) >= 0 and _plugin(buffer, value, after) == PLUGIN_NAME
-        elif field == _VALUE_SIMPLE:
-            simple = struct.unpack_from("<f", buffer, value)[0]
-    if ours:
-        return BlobValue(tag, step, *tensor)
-    if is_rate(tag) and (simple is not None or tensor != (0, 0)):
-        return ScalarValue(tag, step, wall_time_s, simple, *tensor)
-    return None
-
-
-def _plugin(buffer: bytes, start: int, end: int) -> str:
-    for field, value, after in fields(buffer, start, end):
-        if field == key(1, DELIMITED):
-            for name, at, stop in fields(buffer, value, after):
-                if name == key(1, DELIMITED):
-                    return str(buffer[at:stop], "utf-8", "replace")
-    return ""
-
-
-def first_blob(buffer: bytes, start: int, end: int) -> bytes:
-    """The first element of the blob sequence whose tensor is buffer[start:end].
-
-    Raises:
-        WireError: There is none.
-    """
-    for field, value, after in fields(buffer, start, end):
-        if field == _TENSOR_STRING:
-            return buffer[value:after]
-    raise WireError(f"no blob in the tensor at byte {start}")
-
-
-def blob_spans(read: Callable[[int, int], bytes], start: int, end: int) -> list[tuple[int, int]]:
-    """The offset and length of every blob of a tensor in a file, by reading only the few bytes before each.
+def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal: int) -> list[tuple[int, int]]:
+    """The offset and length of every blob of a value in a file, by reading only the few bytes before each.
 
     Args:
         read: Reads so many bytes at an offset of the file.
-        start: The tensor's first byte in the file.
+        start: The event's first byte in the file.
         end: The offset after its last.
+        ordinal: Which of the event's values.
 
     Raises:
-        WireError: The bytes are no tensor.
+        WireError: The bytes are no event, or it has no such value.
     """
-    spans, position = [], start
+    spans = [(start, end)]
+    for field in (_EVENT_SUMMARY, _SUMMARY_VALUE, _VALUE_TENSOR, _TENSOR_STRING):
+        spans = [span for at, stop in spans for span in _members(read, at, stop, field)]
+        if field == _SUMMARY_VALUE:
+            spans = spans[ordinal : ordinal + 1]
+    return [(at, stop - at) for at, stop in spans]
+
+
+def _members(read: Callable[[int, int], bytes], start: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
+    """Where the fields with a key start and end, in the message that a file has at [start, end)."""
+    position = start
     while position < end:
-        head = read(position, min(20, end - position))
+        head = read(position, min(_LONGEST_HEAD_BYTES, end - position))
         try:
             field, after_key = varint_at(head, 0)
-            size, after_size = varint_at(head, after_key)
+            size, after_size = varint_at(head, after_key) if field & 7 in (VARINT, DELIMITED) else (0, after_key)
         except IndexError as error:
             raise WireError(f"no field at byte {position}") from error
         at = position + after_size
-        # Of a tensor of strings only the version number and the type are no delimited fields, and those are varints.
-        position = at + size if field & 7 == DELIMITED else at
-        if field == _TENSOR_STRING:
-            spans.append((at, size))
+        position = at + {VARINT: 0, DELIMITED: size, FIXED64: 8, FIXED32: 4}.get(field & 7, end)
+        if field == wanted:
+            yield at, position
     if position != end:
-        raise WireError(f"a field ends at byte {position}, after the tensor's end at {end}")
-    return spans
+        raise WireError(f"a field ends at byte {position}, after the message's end at {end}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import itertools
 import os
 import re
 import threading
@@ -16,7 +17,7 @@ from stepscope.model.columns import Record
 from stepscope.model.wire import WireError
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope, events, names, reading, rundirs
-from stepscope.store.eventfile import EventFile, Point, Tensor
+from stepscope.store.eventfile import EventFile, Point, Stored
 from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
 
 _PART = re.compile(r"\.part[1-9][0-9]*\Z")
@@ -28,7 +29,7 @@ class _Run:
     def __init__(self, name: str) -> None:
         self.name = name
         self.files: dict[str, EventFile] = {}
-        self.tensors: dict[str, Tensor] = {}
+        self.stored: dict[str, Stored] = {}
         self.entries: list[RecordEntry] = []
         self.problems: list[Problem] = []
 
@@ -47,13 +48,13 @@ class _Run:
 
     def _merge(self) -> None:
         # The last version of a tag has the highest step, whichever file it is in.
-        tensors: dict[str, Tensor] = {}
+        stored: dict[str, Stored] = {}
         for file in self.files.values():
-            for tag, tensor in file.tensors.items():
-                if tag not in tensors or tensors[tag].step <= tensor.step:
-                    tensors[tag] = tensor
-        found = [tensor.entry(self.name, tag) for tag, tensor in tensors.items() if not _PART.search(tag)]
-        self.tensors = tensors
+            for tag, value in file.stored.items():
+                if tag not in stored or stored[tag].step <= value.step:
+                    stored[tag] = value
+        found = [value.entry(self.name, tag) for tag, value in stored.items() if not _PART.search(tag)]
+        self.stored = stored
         self.entries = [entry for entry in found if isinstance(entry, RecordEntry)]
         self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
         self.problems += [entry for entry in found if isinstance(entry, Problem)]
@@ -76,7 +77,7 @@ class LocalStore:
     """Reads the event files of local directories. Safe to call from several threads.
 
     Args:
-        logdir: A directory, as for TensorBoard's `--logdir`.
+        logdir: A directory, as for StoredBoard's `--logdir`.
         logdir_spec: Directories with names of runs, as for its `--logdir_spec`. Only where `logdir` is empty.
     """
 
@@ -124,60 +125,61 @@ class LocalStore:
 
     def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:
         """Reads a record's last version, element by element. See `RecordStore.read`."""
-        tensors = self._tensors(entry)
+        parts = self._parts(entry)
         where = f"run {entry.run}, {entry.tag}"
-        index = reading.read_index(tensors[0].index_blob, tensors[0].where)
+        index = reading.read_index(parts[0].index_blob, parts[0].where)
         with contextlib.ExitStack() as stack:
             try:
-                blobs = _Blobs(tensors, stack)
+                blobs = _Blobs(parts, stack)
                 bodies = (blobs.body(element) for element in reading.wanted_elements(index, groups))
                 return reading.decode(index, bodies, where, whole=groups is None)
             except OSError as error:
                 found = f"the event file cannot be read any more ({error.strerror or error})"
                 raise NotFound(found, where=where, remedy="Refresh the list of records") from error
 
-    def _tensors(self, entry: RecordEntry) -> list[Tensor]:
-        """The tensors of the record's parts, which belong to one version."""
+    def _parts(self, entry: RecordEntry) -> list[Stored]:
+        """The values that hold the record's parts, all of one version."""
         with self._lock:
             run = self._runs.get(entry.run)
-            first = run.tensors.get(entry.tag) if run else None
+            first = run.stored.get(entry.tag) if run else None
             if run is None or first is None:
                 raise NotFound("no such record", where=f"run {entry.run}, {entry.tag}", remedy="Refresh the list")
-            parts = reading.read_index(first.index_blob, first.where).parts
-            found = [run.tensors.get(names.part_tag(entry.tag, part)) for part in range(max(parts, 1))]
-        tensors = [tensor for tensor in found if tensor is not None and tensor.step == first.step]
-        if len(tensors) < len(found):
-            missing = len(found) - len(tensors)
+            count = reading.read_index(first.index_blob, first.where).parts
+            further = (run.stored.get(names.part_tag(entry.tag, part)) for part in range(1, count))
+            present = itertools.takewhile(lambda value: value is not None and value.step == first.step, further)
+            parts = [first, *(value for value in present if value is not None)]
+        if len(parts) < count:
+            found = f"part {len(parts)} of {count} is missing"
             remedy = "If it is being written, refresh the list; otherwise see the problems of the run"
-            raise DamagedRecord(f"{missing} of {len(found)} parts are missing", where=first.where, remedy=remedy)
-        return tensors
+            raise DamagedRecord(found, where=first.where, remedy=remedy)
+        return parts
 
 
 class _Blobs:
     """Reads elements of a record from its event files, which stay open meanwhile."""
 
-    def __init__(self, tensors: list[Tensor], stack: contextlib.ExitStack) -> None:
-        self._tensors = tensors
+    def __init__(self, parts: list[Stored], stack: contextlib.ExitStack) -> None:
+        self._parts = parts
         self._stack = stack
         self._files: dict[str, io.FileIO] = {}
         self._spans: dict[int, list[tuple[int, int]]] = {}
 
     def body(self, element: storage_pb2.ElementEntry) -> bytes:
         """The element's bytes, checked and decompressed."""
-        if element.part >= len(self._tensors):
-            raise _no_element(element, self._tensors[0].where)
-        tensor = self._tensors[element.part]
-        read = self._reader(tensor.file.path)
+        if element.part >= len(self._parts):
+            raise _no_element(element, self._parts[0].where)
+        part = self._parts[element.part]
+        read = self._reader(part.file.path)
         spans = self._spans.get(element.part)
         if spans is None:
             try:
-                spans = self._spans[element.part] = events.blob_spans(read, tensor.start, tensor.end)
+                spans = self._spans[element.part] = events.blob_spans(read, part.start, part.end, part.ordinal)
             except WireError as error:
-                raise DamagedRecord(str(error), where=tensor.where, remedy="Refresh the list of records") from error
+                raise DamagedRecord(str(error), where=part.where, remedy="Refresh the list of records") from error
         if element.position >= len(spans):
-            raise _no_element(element, tensor.where)
+            raise _no_element(element, part.where)
         offset, size = spans[element.position]
-        return envelope.unpack(read(offset, size), f"{tensor.file.path}, byte {offset}")
+        return envelope.unpack(read(offset, size), f"{part.file.path}, byte {offset}")
 
     def _reader(self, path: str) -> Callable[[int, int], bytes]:
         if path not in self._files:

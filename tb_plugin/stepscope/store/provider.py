@@ -29,6 +29,7 @@ ATTEMPTS = 8
 # `downsample` is mandatory, and the sampling hint must not be passed on as it may be 0.
 _ALL = 10**7
 _SCALARS_KEPT = 1000
+_MOST_PARTS = 10_000
 _Key = tuple[str, str]
 
 
@@ -194,6 +195,9 @@ class ProviderStore:
         """The values of a record's further parts, of one version with the first."""
         if count < 2:
             return {}
+        if count > _MOST_PARTS:
+            where = f"run {entry.run}, {entry.tag}"
+            raise DamagedRecord(f"an index of {count} parts", where=where, remedy="Write the record again")
         tags = {names.part_tag(entry.tag, part): part for part in range(1, count)}
         data = {tags[tag]: datum for (_, tag), datum in self._references([entry.run], tags).items()}
         if len(data) < count - 1 or any(datum.step != step for datum in data.values()):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -17,8 +17,7 @@ from stepscope.pb import storage_pb2
 from stepscope.store import envelope
 
 
-@dataclass(frozen=True)
-class RecordEntry:
+class RecordEntry(NamedTuple):
     """A record that can be read.
 
     Attributes:
@@ -162,7 +161,7 @@ def entry_of(run: str, tag: str, index: storage_pb2.RecordIndex) -> RecordEntry:
         schema=index.schema,
         producer=index.producer,
         written_wall_ns=index.written_wall_ns,
-        size_bytes=sum(element.raw_size_bytes for element in index.elements),
+        size_bytes=index.size_bytes,
     )
 
 

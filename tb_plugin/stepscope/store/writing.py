@@ -108,7 +108,7 @@ class RecordWriter:
             else:
                 first = blobs
         # The index goes last: who sees it finds its parts.
-        blobs = [envelope.pack(index.SerializeToString()), *first]
+        blobs = [envelope.pack(index.SerializeToString(), compress=False), *first]
         self._sink.add_blobs(tag, content, blobs, step=step, wall_time_s=wall_time_s)
 
 
@@ -145,6 +145,7 @@ def _parts(record: Record, index: storage_pb2.RecordIndex) -> Iterator[tuple[int
             part, size, blobs = part + 1, 0, []
         position = len(blobs) if part else len(blobs) + 1
         index.elements.add(fields=element.fields, part=part, position=position, raw_size_bytes=len(element.body))
+        index.size_bytes += len(element.body)
         blobs.append(blob)
         size += len(blob)
     index.parts = part + 1
