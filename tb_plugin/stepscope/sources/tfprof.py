@@ -88,7 +88,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     with content(path) as data:
         profile = read_profile(data, path.name, progress)
-    return Imported((NamedRecord("profile", profile),), path.stem)
+    return Imported((NamedRecord("profile", profile),), path.name.split(".", 1)[0] or path.name)
 
 
 def read_profile(data: Any, source: str, progress: Progress | None = None) -> Profile:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from tensorboard.compat.proto import types_pb2
+from tensorboard.compat.proto import attr_value_pb2, types_pb2
 
 from stepscope.sources.tfprof_draft import AttributeRows, Draft
 from stepscope.sources.wire import Messages, decode
@@ -36,6 +36,15 @@ def _text(number: int, value: int) -> bytes:
     if number == _TYPE:
         return type_name(value).encode()
     return str(value).encode()
+
+
+def value_text(value: attr_value_pb2.AttrValue) -> bytes | None:
+    """The text of one attribute, None for those that are left out."""
+    field = value.WhichOneof("value")
+    if field == "s":
+        return value.s if len(value.s) <= MAX_TEXT_BYTES else None
+    number = {"i": _INT, "b": _BOOL, "type": _TYPE}.get(field or "")
+    return _text(number, getattr(value, field or "")) if number else None
 
 
 def type_name(value: int) -> str:

@@ -61,7 +61,8 @@ def lay_out(draft: Draft, header: Header) -> Profile:
     outputs, output_end = _outputs(draft, count)
     scopes, own_scope = _scopes(nodes.name, draft.strings)
     shapes, dims = draft.shapes.groups()
-    node_steps = _node_steps(draft.table(StepRows), steps, base)
+    parameters = _parameters(draft, nodes.shape)
+    node_steps = _node_steps(_one_per_step(draft), steps, base)
     return Profile(
         header=dataclasses.replace(header, wall_anchor_ns=base * 1000, losses=(*header.losses, *draft.losses)),
         tick_ps=TICK_PS,
@@ -72,7 +73,7 @@ def lay_out(draft: Draft, header: Header) -> Profile:
             scope=_i32(own_scope),
             device=_i32(nodes.device),
             trace=_i32(np.append(innermost, -1)[nodes.stack]),
-            parameters=_parameters(draft, nodes.shape),
+            parameters=parameters,
             float_ops=nodes.float_ops,
             shape=_i32(nodes.shape),
             op_type_end=type_end,
@@ -262,6 +263,16 @@ def _since(stamps: Ints, base: int) -> Ints:
 
 def _index(steps: Ints, values: Ints) -> Ints:
     return np.searchsorted(steps, values)
+
+
+def _one_per_step(draft: Draft) -> StepRows:
+    """The rows of node steps: of two for one node and step, which only a damaged file has, the last."""
+    rows = draft.table(StepRows)
+    _, place = np.unique(np.stack([rows.node, rows.step])[:, ::-1], axis=1, return_index=True)
+    if len(place) == len(rows.node):
+        return rows
+    draft.losses.append(Loss("execs", "steps that a node has twice; the last is kept", len(rows.node) - len(place)))
+    return rows.take(np.sort(len(rows.node) - 1 - place))
 
 
 def _node_steps(rows: StepRows, steps: Ints, base: int) -> NodeSteps:

@@ -249,10 +249,11 @@ def _finish(data: Bytes, active: Ints, at: Ints, stop: Ints, bad: list[Ints]) ->
     for message, begin, end in zip(active.tolist(), at.tolist(), stop.tolist(), strict=True):
         view = data.data
         try:
-            out += [(message, f.number, f.value, f.end) for f in fields(view, begin, end)]
+            for field in fields(view, begin, end):
+                out.append((message, field.number, _signed(field.value), field.end))  # noqa: PERF401
         except MalformedWire:
             bad.append(np.array([message], np.int64))
-    table = np.array([(m, n, _signed(v), e) for m, n, v, e in out], np.int64).reshape(-1, 4)
+    table = np.array(out, np.int64).reshape(-1, 4)
     return table[:, 0], table[:, 1], table[:, 2], table[:, 3]
 
 
