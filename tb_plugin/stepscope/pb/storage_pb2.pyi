@@ -85,6 +85,38 @@ class TagContent(_message.Message):
     producer: str
     def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., producer: _Optional[str] = ...) -> None: ...
 
+class RecordSummary(_message.Message):
+    __slots__ = ("kind", "name", "schema", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "size_bytes")
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    SCHEMA_FIELD_NUMBER: _ClassVar[int]
+    HAS_STEP_FIELD_NUMBER: _ClassVar[int]
+    FIRST_STEP_FIELD_NUMBER: _ClassVar[int]
+    LAST_STEP_FIELD_NUMBER: _ClassVar[int]
+    ROWS_FIELD_NUMBER: _ClassVar[int]
+    VERSION_FIELD_NUMBER: _ClassVar[int]
+    CLOSED_FIELD_NUMBER: _ClassVar[int]
+    SESSION_FIELD_NUMBER: _ClassVar[int]
+    BLOCK_FIELD_NUMBER: _ClassVar[int]
+    WRITTEN_WALL_NS_FIELD_NUMBER: _ClassVar[int]
+    PRODUCER_FIELD_NUMBER: _ClassVar[int]
+    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
+    kind: str
+    name: str
+    schema: int
+    has_step: bool
+    first_step: int
+    last_step: int
+    rows: int
+    version: int
+    closed: bool
+    session: str
+    block: int
+    written_wall_ns: int
+    producer: str
+    size_bytes: int
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., size_bytes: _Optional[int] = ...) -> None: ...
+
 class EventView(_message.Message):
     __slots__ = ("wall_time", "step", "summary")
     WALL_TIME_FIELD_NUMBER: _ClassVar[int]
@@ -110,8 +142,8 @@ class ValueView(_message.Message):
     tag: bytes
     simple_value: float
     tensor: TensorView
-    metadata: MetadataView
-    def __init__(self, tag: _Optional[bytes] = ..., simple_value: _Optional[float] = ..., tensor: _Optional[_Union[TensorView, _Mapping]] = ..., metadata: _Optional[_Union[MetadataView, _Mapping]] = ...) -> None: ...
+    metadata: bytes
+    def __init__(self, tag: _Optional[bytes] = ..., simple_value: _Optional[float] = ..., tensor: _Optional[_Union[TensorView, _Mapping]] = ..., metadata: _Optional[bytes] = ...) -> None: ...
 
 class TensorView(_message.Message):
     __slots__ = ("string_val",)

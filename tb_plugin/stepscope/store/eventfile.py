@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
 from stepscope.errors import StepscopeError
+from stepscope.pb import storage_pb2
 from stepscope.store import events
-from stepscope.store.reading import Problem, RecordEntry, entry_of, is_rate, read_index
+from stepscope.store.reading import Problem, RecordEntry, is_rate, read_entry
 from stepscope.store.tfrecord import RecordReader
 
 _REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later records are read as usual"
@@ -18,32 +19,31 @@ _is_rate = lru_cache(4096)(is_rate)
 
 
 class Stored:
-    """The last value of a tag: which value of the event in file[start:end] it is, and for an index its element."""
+    """The last value of a tag: which value of the event in file[start:end] it is, and its first blob."""
 
-    __slots__ = ("_entry", "end", "file", "index_blob", "ordinal", "start", "step")
+    __slots__ = ("end", "file", "first_blob", "found", "ordinal", "start", "step")
 
-    def __init__(self, file: EventFile, step: int, start: int, end: int, ordinal: int, index_blob: bytes) -> None:
+    def __init__(self, file: EventFile, step: int, start: int, end: int, ordinal: int, first_blob: bytes) -> None:
         self.file = file
         self.step = step
         self.start = start
         self.end = end
         self.ordinal = ordinal
-        self.index_blob = index_blob
-        self._entry: RecordEntry | Problem | None = None
+        self.first_blob = first_blob
+        self.found: RecordEntry | Problem | None = None
 
     @property
     def where(self) -> str:
         """The file and offset, for messages."""
         return f"{self.file.path}, byte {self.start}"
 
-    def entry(self, run: str, tag: str) -> RecordEntry | Problem:
-        """What the index says, or why it cannot be read."""
-        if self._entry is None:
-            try:
-                self._entry = entry_of(run, tag, read_index(self.index_blob, self.where))
-            except StepscopeError as error:
-                self._entry = Problem(run, self.where, error.found, error.remedy, 1)
-        return self._entry
+    def read_entry(self, run: str, tag: str) -> RecordEntry | Problem:
+        """What the index in the first blob says of the record, or why it cannot be read."""
+        try:
+            self.found = read_entry(run, tag, self.first_blob)
+        except StepscopeError as error:
+            self.found = Problem(run, self.where, error.found, error.remedy, 1)
+        return self.found
 
 
 class Point(NamedTuple):
@@ -90,24 +90,26 @@ class EventFile:
         try:
             for buffer, start, end, base in self._reader.read_new():
                 try:
-                    self._take(events.scan(buffer, start, end, _is_rate), base + start, base + end)
+                    event = events.parse(buffer, start, end)
+                    if event is not None:
+                        self._take(event, base + start, base + end)
                 except DecodeError:
                     self._strange.append(base + start)
         except OSError as error:
             self._unreadable = error.strerror or str(error)
         return True
 
-    def _take(self, values: list[events.BlobValue | events.ScalarValue], start: int, end: int) -> None:
-        for value in values:
-            if isinstance(value, events.BlobValue):
-                before = self.stored.get(value.tag)
-                if before is None or before.step <= value.step:
-                    self.stored[value.tag] = Stored(self, value.step, start, end, value.ordinal, value.first_blob)
-            else:
-                number = value.value if value.value is not None else _number(value.tensor)
-                if number is not None:
-                    point = Point(value.step, value.wall_time_s, number)
-                    self.scalars.setdefault(value.tag, []).append(point)
+    def _take(self, event: storage_pb2.EventView, start: int, end: int) -> None:
+        step = event.step
+        for ordinal, value in enumerate(event.summary.value):
+            tag = str(value.tag, "utf-8", "replace")
+            if events.is_ours(value.metadata):
+                before = self.stored.get(tag)
+                if before is None or before.step <= step:
+                    blobs = value.tensor.string_val
+                    self.stored[tag] = Stored(self, step, start, end, ordinal, blobs[0] if blobs else b"")
+            elif _is_rate(tag) and (number := events.scalar_of(value)) is not None:
+                self.scalars.setdefault(tag, []).append(Point(step, event.wall_time, number))
 
     def problems(self, run: str) -> Iterator[Problem]:
         """What of the file could not be read."""
@@ -119,16 +121,3 @@ class EventFile:
             yield Problem(run, where, f"{damage.what}, {damage.length} bytes", _REMEDY_DAMAGE, damage.length)
         for offset in self._strange:
             yield Problem(run, f"{self.path}, byte {offset}", "a record that is no event", _REMEDY_DAMAGE, 1)
-
-
-def _number(tensor: bytes) -> float | None:
-    """The number in a tensor of one element, None where it holds something else."""
-    # Only scalars written by TensorFlow come as stored.
-    from tensorboard.compat.proto.tensor_pb2 import TensorProto
-    from tensorboard.util.tensor_util import make_ndarray
-
-    try:
-        array: Any = make_ndarray(TensorProto.FromString(tensor))
-    except (DecodeError, TypeError, ValueError):
-        return None
-    return float(array.reshape(-1)[0]) if array.size == 1 and array.dtype.kind in "fiu" else None

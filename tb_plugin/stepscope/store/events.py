@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
+from functools import lru_cache
+from typing import Any
+
+from google.protobuf.message import DecodeError
 
 from stepscope.model.wire import (
     DELIMITED,
@@ -72,45 +75,43 @@ def _event_head(wall_time_s: float, step: int) -> bytes:
     return bytes([_EVENT_WALL_TIME]) + struct.pack("<d", wall_time_s) + (number_field(2, step) if step else b"")
 
 
-class BlobValue(NamedTuple):
-    """A blob sequence of ours: which value of the event it is, and its first blob."""
-
-    tag: str
-    step: int
-    ordinal: int
-    first_blob: bytes
-
-
-class ScalarValue(NamedTuple):
-    """A scalar: its value, or where it was written as one the bytes of its tensor."""
-
-    tag: str
-    step: int
-    wall_time_s: float
-    value: float | None
-    tensor: bytes
-
-
-def scan(buffer: bytes, start: int, end: int, is_rate: Callable[[str], bool]) -> list[BlobValue | ScalarValue]:
-    """The values of the event in buffer[start:end] that are ours, or scalars under a rate's tag.
+def parse(buffer: bytes, start: int, end: int) -> storage_pb2.EventView | None:
+    """The event in buffer[start:end]; None where it can hold neither a value of ours nor a rate.
 
     Raises:
         DecodeError: The bytes are no event.
     """
     if buffer.find(_PLUGIN_FIELD, start, end) < 0 and buffer.find(_RATE_TAG, start, end) < 0:
-        return []
-    event = storage_pb2.EventView.FromString(buffer[start:end])
-    found: list[BlobValue | ScalarValue] = []
-    for ordinal, value in enumerate(event.summary.value):
-        tag = str(value.tag, "utf-8", "replace")
-        if value.metadata.plugin_data.plugin_name == _PLUGIN:
-            blobs = value.tensor.string_val
-            found.append(BlobValue(tag, event.step, ordinal, blobs[0] if blobs else b""))
-        elif is_rate(tag) and (value.HasField("simple_value") or value.HasField("tensor")):
-            simple = value.simple_value if value.HasField("simple_value") else None
-            tensor = b"" if simple is not None else value.tensor.SerializeToString()
-            found.append(ScalarValue(tag, event.step, event.wall_time, simple, tensor))
-    return found
+        return None
+    return storage_pb2.EventView.FromString(buffer[start:end])
+
+
+@lru_cache(1024)
+def is_ours(metadata: bytes) -> bool:
+    """Whether a value with this metadata is of our plugin.
+
+    Raises:
+        DecodeError: It is no metadata.
+    """
+    return storage_pb2.MetadataView.FromString(metadata).plugin_data.plugin_name == _PLUGIN
+
+
+def scalar_of(value: storage_pb2.ValueView) -> float | None:
+    """The number of a scalar, which TensorFlow writes as a tensor; None where the value holds something else."""
+    if value.HasField("simple_value"):
+        return value.simple_value
+    return _number(value.tensor.SerializeToString()) if value.HasField("tensor") else None
+
+
+def _number(tensor: bytes) -> float | None:
+    from tensorboard.compat.proto.tensor_pb2 import TensorProto
+    from tensorboard.util.tensor_util import make_ndarray
+
+    try:
+        array: Any = make_ndarray(TensorProto.FromString(tensor))
+    except (DecodeError, TypeError, ValueError):
+        return None
+    return float(array.reshape(-1)[0]) if array.size == 1 and array.dtype.kind in "fiu" else None
 
 
 def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal: int) -> list[tuple[int, int]]:

@@ -53,9 +53,10 @@ class _Run:
             for tag, value in file.stored.items():
                 if tag not in stored or stored[tag].step <= value.step:
                     stored[tag] = value
-        found = [value.entry(self.name, tag) for tag, value in stored.items() if not _PART.search(tag)]
+        found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not _PART.search(tag)]
         self.stored = stored
         self.entries = [entry for entry in found if isinstance(entry, RecordEntry)]
+        self.entries.sort(key=reading.sort_key)
         self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
         self.problems += [entry for entry in found if isinstance(entry, Problem)]
         self.problems += [p for entry in self.entries if (p := reading.unsupported(entry)) is not None]
@@ -110,8 +111,7 @@ class LocalStore:
     def entries(self) -> list[RecordEntry]:
         """The records, by run, kind, name, session and block; the last version of each."""
         with self._lock:
-            found = [entry for run in self._runs.values() for entry in run.entries]
-        return sorted(found, key=reading.sort_key)
+            return [entry for name in sorted(self._runs) for entry in self._runs[name].entries]
 
     def problems(self) -> list[Problem]:
         """What was found damaged or cannot be read, with file and byte offset."""
@@ -127,7 +127,7 @@ class LocalStore:
         """Reads a record's last version, element by element. See `RecordStore.read`."""
         parts = self._parts(entry)
         where = f"run {entry.run}, {entry.tag}"
-        index = reading.read_index(parts[0].index_blob, parts[0].where)
+        index = reading.read_index(parts[0].first_blob, parts[0].where)
         with contextlib.ExitStack() as stack:
             try:
                 blobs = _Blobs(parts, stack)
@@ -144,7 +144,7 @@ class LocalStore:
             first = run.stored.get(entry.tag) if run else None
             if run is None or first is None:
                 raise NotFound("no such record", where=f"run {entry.run}, {entry.tag}", remedy="Refresh the list")
-            count = reading.read_index(first.index_blob, first.where).parts
+            count = reading.read_index(first.first_blob, first.where).parts
             further = (run.stored.get(names.part_tag(entry.tag, part)) for part in range(1, count))
             present = itertools.takewhile(lambda value: value is not None and value.step == first.step, further)
             parts = [first, *(value for value in present if value is not None)]

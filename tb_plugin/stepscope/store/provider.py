@@ -97,7 +97,7 @@ class ProviderStore:
         run, tag = key
         where = f"run {run}, {tag}"
         try:
-            return reading.entry_of(run, tag, reading.read_index(self._blob(datum, 0, where), where))
+            return reading.read_entry(run, tag, self._blob(datum, 0, where))
         except _Gone:
             return None
         except StepscopeError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from google.protobuf.message import DecodeError
@@ -15,6 +15,8 @@ from stepscope.model import kinds
 from stepscope.model.columns import Record
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope
+
+Index = TypeVar("Index", storage_pb2.RecordIndex, storage_pb2.RecordSummary)
 
 
 class RecordEntry(NamedTuple):
@@ -135,33 +137,42 @@ def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
     Raises:
         DamagedRecord: The element holds none.
     """
+    return _parse_index(storage_pb2.RecordIndex, blob, where)
+
+
+def _parse_index(message: type[Index], blob: bytes, where: str) -> Index:
     raw = envelope.unpack(blob, where)
     try:
-        return storage_pb2.RecordIndex.FromString(raw)
+        return message.FromString(raw)
     except DecodeError as error:
-        raise DamagedRecord(
-            f"an element that is no index ({error})", where=where, remedy="Write the record again"
-        ) from error
+        found = f"an element that is no index ({error})"
+        raise DamagedRecord(found, where=where, remedy="Write the record again") from error
 
 
-def entry_of(run: str, tag: str, index: storage_pb2.RecordIndex) -> RecordEntry:
-    """What an index says of its record."""
+def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
+    """What the index in the first element of a record's tag says of the record.
+
+    Raises:
+        DamagedRecord: The element holds no index.
+    """
+    index = _parse_index(storage_pb2.RecordSummary, blob, tag)
+    first, last = (index.first_step, index.last_step) if index.has_step else (None, None)
     return RecordEntry(
-        run=run,
-        kind=index.kind,
-        name=index.name,
-        tag=tag,
-        session=index.session,
-        block=index.block,
-        version=index.version,
-        closed=index.closed,
-        first_step=index.first_step if index.has_step else None,
-        last_step=index.last_step if index.has_step else None,
-        rows=index.rows,
-        schema=index.schema,
-        producer=index.producer,
-        written_wall_ns=index.written_wall_ns,
-        size_bytes=index.size_bytes,
+        run,
+        index.kind,
+        index.name,
+        tag,
+        index.session,
+        index.block,
+        index.version,
+        index.closed,
+        first,
+        last,
+        index.rows,
+        index.schema,
+        index.producer,
+        index.written_wall_ns,
+        index.size_bytes,
     )
 
 
