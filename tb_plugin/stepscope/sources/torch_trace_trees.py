@@ -55,7 +55,7 @@ def climb(row: Ints, parent: Ints, wrong: Callable[[Ints, Ints], Bools]) -> Ints
     Args:
         wrong: Takes positions in `row` and the rows reached there, and tells which to leave.
     """
-    found = row.copy()
+    found: Ints = row.copy()
     active = np.flatnonzero(found >= 0)
     while len(active):
         active = active[wrong(active, found[active])]
