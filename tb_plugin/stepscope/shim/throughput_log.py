@@ -1,0 +1,304 @@
+"""A throughput series as a training loop writes it."""
+
+from __future__ import annotations
+
+import socket
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from stepscope.model.columns import Header, Strings
+from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
+from stepscope.shim.buffers import UNKNOWN_COUNT, SeriesBuffers, Snapshot
+from stepscope.shim.rate_tracker import NS_PER_SECOND, RateTracker
+from stepscope.shim.settings import SeriesSettings
+from stepscope.store.writing import new_session, producer
+
+BLOCK_MARKS = 4096
+BLOCK_VERSIONS = 32
+
+
+class Owner(Protocol):
+    """What a series asks of its writer."""
+
+    def wake(self) -> None:
+        """Makes sure that somebody flushes."""
+
+    def failed(self, what: str, error: BaseException) -> None:
+        """Notes something that could not be done."""
+
+
+@dataclass(frozen=True)
+class Scalar:
+    """A scalar that waits to be written."""
+
+    tag: str
+    value: float
+    step: int
+    wall_time_s: float
+
+
+@dataclass(frozen=True)
+class Block:
+    """A version of a block, ready to be written."""
+
+    record: Throughput
+    number: int
+    version: int
+    closed: bool
+    steps: tuple[int, int] | None
+    content: Snapshot
+
+
+class ThroughputLog:
+    """Counts what a training loop has received. Made by `Writer.throughput`.
+
+    `add` and `sample` are for one thread; spans may come from several. Nothing here raises into the loop.
+    """
+
+    def __init__(
+        self,
+        owner: Owner,
+        settings: SeriesSettings,
+        header: Header,
+        clock: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        self.settings = settings
+        self._owner = owner
+        self._header = header
+        self._clock = clock
+        self.begin_session()
+
+    def begin_session(self) -> None:
+        """Starts the series anew, with a start stamp of now: at construction, and in a forked process."""
+        self._lock = threading.Lock()
+        self._base_ns = self._now_ns = self._clock()
+        self._wall_ns = time.time_ns()
+        self._session = new_session()
+        self._first_ns = UNKNOWN_NS
+        self._buffers = SeriesBuffers()
+        self._append_count = self._buffers.count.append
+        self._append_step = self._buffers.step.append
+        self._append_time = self._buffers.time_ns.append
+        self.scalars: deque[Scalar] = deque()
+        self._tracker = RateTracker(self.settings.weight, lambda: self._now_ns)
+        self._fresh = 0
+        self._step = 0
+        # The first mark of a session always takes the long way, which wakes the writer's thread.
+        self._low, self._high = 0, -1
+        self._block = self._version = 0
+        self._written: tuple[int, ...] = ()
+        self.closed = False
+
+    def add(self, count: int, step: int | None = None) -> None:
+        """Counts samples whose outputs have just been received.
+
+        Args:
+            count: How many; None where the batch size is not known.
+            step: The training step they belong to; None: one more than the last. A step may be added to many times.
+        """
+        if step is None:
+            step = self._step + 1
+        try:
+            self._append_count(count)
+            self._append_step(step)
+            self._append_time(self._clock())
+            self._fresh += count
+        except (TypeError, OverflowError, ValueError):
+            step = self._add_other(count, step)
+        self._step = step
+        if not self._low <= step < self._high:
+            self._turn(step)
+
+    def _add_other(self, count: Any, step: Any) -> int:
+        """A mark whose count or step is no plain integer. Answers the step."""
+        self._buffers.repair()
+        try:
+            number = UNKNOWN_COUNT if count is None else _integer(count)
+            whole = _integer(step)
+            self._append_count(number)
+            self._append_step(whole)
+            self._append_time(self._clock())
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+            self._buffers.repair()
+            self._owner.failed(f"count {count!r} at step {step!r} in {self.settings.name}", error)
+            return self._step
+        self._fresh += max(number, 0)
+        return whole
+
+    def _turn(self, step: int) -> None:
+        """A step outside the interval between two samples: the first one, one to sample at, or one that goes back."""
+        every, first = self.settings.every, self._high < self._low
+        if first:
+            self._owner.wake()
+        if every is None:
+            self._low, self._high = -sys.maxsize, sys.maxsize
+            return
+        reached = step // every * every
+        due = step == reached if first else step >= self._high
+        self._low, self._high = reached, reached + every
+        if due and step > 0:
+            self.sample(step)
+
+    def sample(self, step: int | None = None) -> tuple[float, float]:
+        """Asks for the rates, now.
+
+        Returns:
+            Rate and GlobalRate, per second.
+        """
+        step = self._step if step is None else step
+        with self._lock:
+            self._now_ns = self._clock()
+            self._buffers.add_sample(step, self._now_ns)
+            self._tracker.add(int(self._fresh))
+            self._fresh = 0
+            local, average = self._tracker.rate(), self._tracker.global_rate()
+        self._note_scalars(step, local, average)
+        if self.settings.print_every and step % self.settings.print_every == 0:
+            print(console_line(self.settings, step, local, average), flush=True)
+        return local, average
+
+    def _note_scalars(self, step: int, local: float, average: float) -> None:
+        settings = self.settings
+        wall_time_s = (self._wall_ns + self._now_ns - self._base_ns) / NS_PER_SECOND
+        tag = f"{settings.scalar_prefix}{{}}_{settings.unit}_per_sec"
+        self.scalars.append(Scalar(tag.format("local"), local, step, wall_time_s))
+        self.scalars.append(Scalar(tag.format("avg"), average, step, wall_time_s))
+        if settings.batch_size:
+            steps_per_sec = average / settings.batch_size
+            self.scalars.append(Scalar(f"{settings.scalar_prefix}avg_steps_per_sec", steps_per_sec, step, wall_time_s))
+
+    @contextmanager
+    def span(self, kind: str) -> Iterator[None]:
+        """Says that the loop does something else: `compile`, `checkpoint`, `evaluation`, `data`, or another word."""
+        self._owner.wake()
+        opened = (str(kind), self._clock())
+        self._buffers.open_spans.append(opened)
+        try:
+            yield
+        finally:
+            self._end_span(opened)
+
+    def _end_span(self, opened: tuple[str, int]) -> None:
+        end_ns = self._clock()
+        with self._lock:
+            if opened in self._buffers.open_spans:
+                self._buffers.open_spans.remove(opened)
+                self._buffers.spans.append((*opened, end_ns))
+
+    def reset(self) -> None:
+        """Forgets the counts and the previous rate, and starts now. What was logged stays logged."""
+        self._reset(ResetKind.RESET, 0.0)
+
+    def reset_time(self, offset: float = 0.0) -> None:
+        """Moves the start and the last sampling point to `offset` seconds ago; counts and the previous rate stay."""
+        self._reset(ResetKind.RESET_TIME, offset)
+
+    def _reset(self, kind: ResetKind, offset: float) -> None:
+        with self._lock:
+            self._now_ns = self._clock()
+            self._buffers.add_reset(kind, self._now_ns, round(offset * NS_PER_SECOND))
+            self._tracker.add(int(self._fresh))
+            self._fresh = 0
+            if kind == ResetKind.RESET:
+                self._tracker.reset()
+            else:
+                self._tracker.reset_time(offset)
+
+    def close(self) -> None:
+        """Says that nothing follows; the writer's next flush closes the block."""
+        for opened in self._buffers.open_spans[:]:
+            self._end_span(opened)
+        self.closed = True
+
+    def pending(self) -> Block | None:
+        """The current block in its next version, or None where the last one written has all of it."""
+        with self._lock:
+            content = self._buffers.snapshot()
+            now_ns = self._clock()
+        if not any(content.size) or (content.size == self._written and not self.closed):
+            return None
+        if self._first_ns == UNKNOWN_NS and content.time_ns:
+            self._first_ns = content.time_ns[0]
+        large = max(len(content.time_ns), len(content.samples), len(content.spans)) >= BLOCK_MARKS
+        closed = self.closed or large or self._version + 1 >= BLOCK_VERSIONS
+        steps = (min(content.step), max(content.step)) if content.step else None
+        return Block(self._record(content, now_ns), self._block, self._version, closed, steps, content)
+
+    def written(self, block: Block) -> None:
+        """Takes note that a version was written."""
+        if not block.closed:
+            self._version += 1
+            self._written = block.content.size
+            return
+        with self._lock:
+            self._buffers.drop(block.content)
+        self._block, self._version, self._written = self._block + 1, 0, ()
+
+    def _record(self, content: Snapshot, now_ns: int) -> Throughput:
+        settings, base_ns = self.settings, self._base_ns
+        words, spans = content.span_group(base_ns, now_ns)
+        return Throughput(
+            header=self._header_at(self._wall_ns),
+            name=settings.name,
+            unit=settings.unit,
+            base_ns=base_ns,
+            start_ns=0,
+            first_sample_ns=UNKNOWN_NS if self._first_ns == UNKNOWN_NS else self._first_ns - base_ns,
+            smoothing=settings.weight,
+            sampling_rule=settings.sampling_rule,
+            log_every=settings.every or 0,
+            batch_size=settings.batch_size or 0,
+            devices=settings.devices or 0,
+            flops_per_sample=settings.flops_per_sample or 0.0,
+            peak_flops_per_sec=settings.peak_flops_per_sec or 0.0,
+            planned_steps=settings.planned_steps or 0,
+            measured_at=settings.measured_at,
+            session=self._session,
+            block=self._block,
+            total_before=content.total_before,
+            strings=Strings.of(words),
+            marks=content.marks(base_ns),
+            samples=content.sample_group(base_ns),
+            resets=content.reset_group(base_ns),
+            spans=spans,
+        )
+
+    def _header_at(self, wall_ns: int) -> Header:
+        header = self._header
+        return Header(
+            job=header.job,
+            run=header.run,
+            host=header.host or socket.gethostname(),
+            rank=header.rank,
+            world_size=header.world_size,
+            producer=producer(),
+            wall_anchor_ns=wall_ns,
+        )
+
+
+def _integer(value: Any) -> int:
+    """The integer that a float, a numpy scalar or a tensor of one element stands for."""
+    number = int(value)
+    if number != value:
+        raise ValueError(f"{value!r} is no whole number")
+    return number
+
+
+def console_line(settings: SeriesSettings, step: int, local: float, average: float) -> str:
+    """The line that Cerebras's and torch_xla's loops print."""
+    unit = settings.unit
+    return (
+        f"| {settings.name.capitalize()} Step={step}, Rate={format_rate(local)} {unit}/sec, "
+        f"GlobalRate={format_rate(average)} {unit}/sec"
+    )
+
+
+def format_rate(rate: float) -> str:
+    """A rate below 1 with three significant digits, others with two decimals."""
+    return f"{rate:.3g}" if 0 < rate < 1 else f"{rate:.2f}"

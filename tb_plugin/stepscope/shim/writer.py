@@ -1,0 +1,302 @@
+"""The writer of a training loop.
+
+Everything is appended to memory and written by one thread every two seconds. A normal exit, an exception and a fork
+lose nothing; a process that is killed loses at most what came since the last flush. After construction nothing here
+raises into the loop: a write that fails is logged once, counted in `failures`, and tried again.
+"""
+
+from __future__ import annotations
+
+import atexit
+import logging
+import multiprocessing.util
+import os
+import threading
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from stepscope.errors import SourceError, StepscopeError
+from stepscope.model.columns import Header, Record
+from stepscope.model.incore_timing import from_timing
+from stepscope.shim import termination
+from stepscope.shim.adapters import sink_for
+from stepscope.shim.settings import SeriesSettings
+from stepscope.shim.throughput_log import ThroughputLog
+from stepscope.store.writing import RecordWriter
+
+LOGGER = logging.getLogger("stepscope")
+
+# What a file system, a summary writer of another project, or a record that breaks a rule may raise.
+_FAILURES = (StepscopeError, OSError, ValueError, TypeError, RuntimeError, AttributeError, KeyError, ImportError)
+
+Pending = Callable[[], None]
+
+
+class Writer:
+    """Logs records from a training loop.
+
+    Args:
+        target: A log directory, which gets an event file of its own; or a SummaryWriter of torch or tensorboardX, or a
+            writer of tf.summary.create_file_writer, through which everything is written.
+        flush_secs: Seconds between two flushes.
+        job: What all processes of the job share; from TORCHELASTIC_RUN_ID or SLURM_JOB_ID where not given.
+        rank: Rank of the process in its job; from RANK or SLURM_PROCID where not given.
+        world_size: Number of ranks; from WORLD_SIZE or SLURM_NTASKS where not given.
+        flush_on_sigterm: Flush when SIGTERM comes, then do what was done before. Only from the main thread.
+        clock: Returns a monotonic time in ns.
+
+    Raises:
+        OptionError: The target is nothing to write to.
+        StoreError: The directory cannot be written.
+    """
+
+    def __init__(
+        self,
+        target: Any,
+        *,
+        flush_secs: float = 2.0,
+        job: str | None = None,
+        rank: int | None = None,
+        world_size: int | None = None,
+        flush_on_sigterm: bool = False,
+        clock: Callable[[], int] = time.perf_counter_ns,
+    ) -> None:
+        self.failures = 0
+        self._sink = sink_for(target)
+        self._records = RecordWriter(self._sink)
+        self._header = _header(job, rank, world_size)
+        self._flush_secs = flush_secs
+        self._clock = clock
+        self._logs: list[ThroughputLog] = []
+        self._next_block: dict[str, int] = {}
+        self._closed = False
+        self._begin()
+        _open.add(self)
+        if flush_on_sigterm:
+            termination.flush_on_sigterm(self)
+
+    def _begin(self) -> None:
+        """Takes up work in this process: at construction, and in a forked one."""
+        self._pid = os.getpid()
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread: threading.Thread | None = None
+        self._pending: list[tuple[str, Pending]] = []
+        self._reported = False
+        self._blocks: dict[ThroughputLog, int] = {}
+
+    def after_fork(self) -> None:
+        """Begins anew in a forked process: what was logged before belongs to the parent."""
+        self._begin()
+        for log in self._logs:
+            log.begin_session()
+
+    def throughput(self, name: str = "train", unit: str = "samples", **settings: Any) -> ThroughputLog:
+        """A throughput series.
+
+        Args:
+            name: Its name; an open series of that name is given back as it is.
+            unit: The word for what is counted: samples, tokens, steps.
+            **settings: See `stepscope.shim.settings.SeriesSettings`: log_every, print_every, smoothing, batch_size,
+                devices, flops_per_sample, peak_flops_per_sec, planned_steps, measured_at.
+
+        Raises:
+            OptionError: A setting is out of its range.
+        """
+        chosen = SeriesSettings(name=name, unit=unit, **settings)
+        for log in self._logs:
+            if log.settings.name == name and not log.closed:
+                return log
+        log = ThroughputLog(self, chosen, self._header, self._clock)
+        self._logs.append(log)
+        return log
+
+    def log_profile(self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = "") -> None:
+        """Logs a profile: a record, or a file of any recognised format."""
+        self._log(source, step, name or "profile")
+
+    def log_collectives(
+        self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = ""
+    ) -> None:
+        """Logs collectives: a record, or a file of any recognised format."""
+        self._log(source, step, name or "collectives")
+
+    def log_incore(self, timing: Any, *, step: int | None = None, name: str = "incore", **described: Any) -> None:
+        """Logs the stamps of a fused kernel.
+
+        Args:
+            timing: The stamps, [slot, column] or more dimensions before; or a file of any recognised format.
+            step: The training step.
+            name: The record's name.
+            **described: What the rows and columns mean, as `stepscope.model.incore_timing.from_timing` takes it:
+                columns, participating, producers and more.
+        """
+        if isinstance(timing, Record | str | os.PathLike):
+            self._log(timing, step, name)
+        else:
+            self._attempt(f"in-core record {name}", lambda: self._log(from_timing(timing, **described), step, name))
+
+    def _log(self, source: Record | str | os.PathLike[str], step: int | None, name: str) -> None:
+        found: list[tuple[str, int | None, Record]] = []
+        if isinstance(source, Record):
+            found.append((name, step, source))
+        elif not self._attempt(f"source {source}", lambda: found.extend(_from_source(Path(source), name, step))):
+            return
+        for title, at, record in found:
+            self._write_or_keep(f"{record.KIND} record {title}", self._record_writer(title, at, record))
+        self.wake()
+
+    def _record_writer(self, name: str, step: int | None, record: Record) -> Pending:
+        steps = None if step is None else (int(step), int(step))
+
+        def write() -> None:
+            self._records.write(record, name=name, steps=steps)
+
+        return write
+
+    def _write_or_keep(self, what: str, write: Pending) -> None:
+        with self._lock:
+            if not self._attempt(what, write):
+                self._pending.append((what, write))
+
+    def flush(self) -> None:
+        """Writes everything logged so far and hands it to the operating system."""
+        with self._lock:
+            self._flush()
+
+    def _flush(self) -> None:
+        self._pending = [(what, write) for what, write in self._pending if not self._attempt(what, write)]
+        for log in self._logs:
+            self._attempt(f"throughput series {log.settings.name}", partial(self._write_series, log))
+        self._logs = [log for log in self._logs if not log.closed or log.pending() is not None]
+        self._attempt("flush", self._sink.flush)
+
+    def _write_series(self, log: ThroughputLog) -> None:
+        while log.scalars:
+            scalar = log.scalars[0]
+            self._sink.add_scalar(scalar.tag, scalar.value, step=scalar.step, wall_time_s=scalar.wall_time_s)
+            log.scalars.popleft()
+        block = log.pending()
+        if block is None:
+            return
+        name = log.settings.name
+        number = self._blocks.setdefault(log, self._next_block.get(name, 0))
+        self._next_block[name] = max(self._next_block.get(name, 0), number + 1)
+        self._records.write(
+            block.record, name=name, block=number, version=block.version, closed=block.closed, steps=block.steps
+        )
+        if block.closed:
+            del self._blocks[log]
+        log.written(block)
+
+    def _attempt(self, what: str, action: Callable[[], None]) -> bool:
+        try:
+            action()
+        except _FAILURES as error:
+            self.failed(what, error)
+            return False
+        return True
+
+    def failed(self, what: str, error: BaseException) -> None:
+        """Counts something that could not be done, and logs the first."""
+        self.failures += 1
+        if not self._reported:
+            self._reported = True
+            remedy = "" if isinstance(error, SourceError) else " Writing is tried again at every flush."
+            LOGGER.warning("StepScope could not log %s: %s.%s", what, error, remedy)
+
+    def wake(self) -> None:
+        """Starts the flushing thread where this process has none yet."""
+        if self._thread is not None or self._closed:
+            return
+        with self._lock:
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, args=(self._stop,), name="stepscope", daemon=True)
+                self._thread.start()
+                if multiprocessing.parent_process() is not None:
+                    # Processes of multiprocessing leave without running atexit.
+                    multiprocessing.util.Finalize(None, self.close, exitpriority=10)
+
+    def _run(self, stop: threading.Event) -> None:
+        while not stop.wait(self._flush_secs):
+            self.flush()
+
+    def flush_before_death(self, wait_secs: float) -> None:
+        """Flushes from a signal handler: not at all where the interrupted code holds the lock itself."""
+        if self._lock.acquire(timeout=wait_secs):
+            try:
+                self._flush()
+            finally:
+                self._lock.release()
+
+    def close(self) -> None:
+        """Flushes, ends all series, and gives the file back. Closing twice does nothing."""
+        if self._closed:
+            return
+        self._closed = True
+        self._stop.set()
+        if self._thread is not None and self._thread is not threading.current_thread():
+            self._thread.join()
+        for log in self._logs:
+            log.close()
+        self.flush()
+        self._attempt("close", self._sink.close)
+        _open.discard(self)
+
+    def __enter__(self) -> Writer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _from_source(path: Path, name: str, step: int | None) -> Iterator[tuple[str, int | None, Record]]:
+    # Imported when asked for: most loops never read a file.
+    from stepscope.sources import registry
+
+    found = registry.read(path).records
+    for number, named in enumerate(found):
+        title = name if len(found) == 1 else f"{name}/{named.name or number}"
+        yield title, named.step if step is None else step, named.record
+
+
+def _header(job: str | None, rank: int | None, world_size: int | None) -> Header:
+    return Header(
+        job=job if job is not None else _environment("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID") or "",
+        rank=rank if rank is not None else _number("RANK", "SLURM_PROCID", absent=-1),
+        world_size=world_size if world_size is not None else _number("WORLD_SIZE", "SLURM_NTASKS", absent=0),
+    )
+
+
+def _environment(*names: str) -> str | None:
+    return next((os.environ[name] for name in names if os.environ.get(name)), None)
+
+
+def _number(*names: str, absent: int) -> int:
+    text = _environment(*names)
+    return int(text) if text is not None and text.isdecimal() else absent
+
+
+# Strong references: a writer that the user lost still has data to write.
+_open: set[Writer] = set()
+
+
+@atexit.register
+def _close_all() -> None:
+    for writer in list(_open):
+        writer.close()
+
+
+def _after_fork() -> None:
+    for writer in list(_open):
+        writer.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
