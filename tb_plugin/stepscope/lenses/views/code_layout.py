@@ -53,6 +53,7 @@ def code_layout(index: ProfileIndex, tfprof: bool) -> Layout:
         rank=lambda: _ranks(lines.short, label),
         node_rank=lambda: index.node_ranks,
         keys=lines.long,
+        key_separator=" > ",
         problems=_losses(int(np.count_nonzero(~placed)), int(np.count_nonzero(forward == _NO_FORWARD))),
     )
 

@@ -14,7 +14,7 @@ from stepscope.model.columns import Array, Ints, Loss, Strings
 from stepscope.model.profile import NodeKind
 
 ROOT_NAME = "_TFProfRoot"
-ROOT, NAMELESS = -1, -2
+ROOT = -1
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,12 +25,13 @@ class Layout:
         tree: The rows in natural order; row 0 is the root.
         row_of_node: The row that each node of the profile belongs to, -1 for none.
         labels: The texts that rows are called by.
-        label: The text of each row; ROOT for row 0, NAMELESS for an empty one.
+        label: The text of each row; ROOT for row 0.
         kind: NodeKind of each row.
         rank: Gives the place of each row's full name in byte order.
         node_rank: Gives the same for each node.
-        joined: Whether a row's full name is made of the labels above it, joined by '/'.
-        keys: The texts that tell rows apart, where labels are short forms of them.
+        separator: What joins the labels above a row and its own to its full name; '' where the label is the full name.
+        keys: The texts that tell rows apart in comparisons, where they are not the labels.
+        key_separator: What joins them, '' where they tell rows apart as they are.
         problems: What the view cannot show, and why.
     """
 
@@ -41,8 +42,9 @@ class Layout:
     kind: Array
     rank: Callable[[], Ints]
     node_rank: Callable[[], Ints]
-    joined: bool = False
+    separator: str = ""
     keys: Strings | None = None
+    key_separator: str = ""
     problems: tuple[Loss, ...] = field(default=())
 
     def __len__(self) -> int:
@@ -77,20 +79,18 @@ class Layout:
         return [self._label(label) for label in self.label[rows].tolist()]
 
     def _label(self, label: int) -> str:
-        if label < 0:
-            return ROOT_NAME if label == ROOT else ""
-        text: str = self.labels[label]
+        text: str = ROOT_NAME if label == ROOT else self.labels[label]
         return text
 
     def full_names(self, rows: Sequence[int] | Ints) -> list[str]:
         """The whole names of rows."""
-        if not self.joined:
+        if not self.separator:
             return self.short_names(rows)
-        if len(rows) > len(self) // 4:
-            texts = self._paths
-            return [texts[row].decode("utf-8", "replace") for row in np.asarray(rows).tolist()]
-        lines = [self.line(row) for row in np.asarray(rows).tolist()]
-        return ["/".join(self.short_names(line)) if len(line) else ROOT_NAME for line in lines]
+        chosen = np.asarray(rows).tolist()
+        if len(chosen) > len(self) // 4:
+            return [self._paths[row].decode("utf-8", "replace") for row in chosen]
+        lines = [self.line(row) for row in chosen]
+        return [self.separator.join(self.short_names(line)) if len(line) else ROOT_NAME for line in lines]
 
     def line(self, row: int) -> Ints:
         """The rows from the top down to a row, without the root."""
@@ -102,15 +102,29 @@ class Layout:
 
     @cached_property
     def _paths(self) -> list[bytes]:
-        texts = slices(self.labels)
+        return self._joined(slices(self.labels), self.separator.encode())
+
+    def _joined(self, texts: list[bytes], separator: bytes) -> list[bytes]:
+        """The texts of the labels from the top down to each row, joined."""
         paths = [ROOT_NAME.encode()]
         for label, parent in zip(self.label[1:].tolist(), self.tree.parent[1:].tolist(), strict=True):
-            paths.append(paths[parent] + b"/" + texts[label] if parent else texts[label])
+            paths.append(paths[parent] + separator + texts[label] if parent else texts[label])
         return paths
+
+    @cached_property
+    def stable_keys(self) -> list[str]:
+        """What each row is called in every profile of the same program; rows called alike are numbered."""
+        texts = slices(self.labels if self.keys is None else self.keys)
+        separator = self.key_separator or self.separator
+        if separator:
+            names = self._joined(texts, separator.encode())
+        else:
+            names = [ROOT_NAME.encode(), *(texts[label] for label in self.label[1:].tolist())]
+        return _numbered([name.decode("utf-8", "replace") for name in names])
 
     def matches(self, test: Callable[[Sequence[bytes]], Array]) -> Array:
         """For each row whether its full name passes a test of texts."""
-        if self.joined:
+        if self.separator:
             return test(self._paths)
         used, which = np.unique(self.label, return_inverse=True)
         texts = [self._label(label).encode() for label in used.tolist()]
@@ -118,19 +132,22 @@ class Layout:
 
     def search(self, text: str, *, regex: bool, ignore_case: bool) -> Array:
         """Which rows have a text, or a match of a regex, in their label; in their full name when it holds a '/'."""
-        if self.joined and "/" in text.removeprefix("/"):
+        if self.separator and "/" in text.removeprefix("/"):
             table = Strings.of(path.decode("utf-8", "replace") for path in self._paths)
             return contains(table, text, regex=regex, ignore_case=ignore_case)
         by_label = contains(self.labels, text, regex=regex, ignore_case=ignore_case)
-        found: Array = np.append(by_label, [False, False])[self.label]
+        found: Array = np.append(by_label, False)[self.label]
         return found
 
-    def stable_keys(self, rows: Sequence[int] | Ints) -> list[str]:
-        """What rows are called in every profile of the same program."""
-        if self.keys is None:
-            return self.full_names(rows)
-        lines = [self.label[self.line(row)].tolist() for row in np.asarray(rows).tolist()]
-        return [" > ".join(self.keys[label] for label in line) or ROOT_NAME for line in lines]
+
+def _numbered(names: list[str]) -> list[str]:
+    """The names, with the second and further ones of the same text numbered."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for name in names:
+        count = seen[name] = seen.get(name, 0) + 1
+        numbered.append(name if count == 1 else f"{name} #{count}")
+    return numbered
 
 
 def bare_layout(nodes: int) -> Layout:

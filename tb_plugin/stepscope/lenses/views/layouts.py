@@ -6,10 +6,13 @@ import numpy as np
 
 from stepscope.lenses.views.figures import launched
 from stepscope.lenses.views.index import ProfileIndex
-from stepscope.lenses.views.layout import NAMELESS, ROOT, Layout
+from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.tree import flat, preorder
-from stepscope.model.columns import Array, Ints
+from stepscope.model.columns import Array, Ints, Strings
 from stepscope.model.profile import NodeKind
+
+_APART = {NodeKind.SCOPE: " (scope)", NodeKind.DEVICE: " (device)", NodeKind.RUNTIME: " (runtime)"}
+"""What tells rows of the op view apart that are called alike."""
 
 
 def scope_layout(index: ProfileIndex) -> Layout:
@@ -37,7 +40,7 @@ def scope_layout(index: ProfileIndex) -> Layout:
         _kinds(row_of_node, profile.nodes.kind, len(tree)),
         rank=lambda: np.concatenate(([-1], index.scope_ranks))[entry],
         node_rank=lambda: index.node_ranks,
-        joined=True,
+        separator="/",
     )
 
 
@@ -46,15 +49,17 @@ def op_layout(index: ProfileIndex) -> Layout:
     profile, kind = index.profile, index.profile.nodes.kind.astype(np.int64)
     ranks = index.string_ranks(index.op)
     _, first, which = np.unique(ranks * 8 + kind, return_index=True, return_inverse=True)
-    op = index.op[first]
+    names = [text.decode("utf-8", "replace") for text in index.texts(index.op[first])]
+    words = [_APART.get(one, "") for one in kind[first].tolist()]
     return Layout(
         flat(len(first)),
         which + 1,
-        profile.strings,
-        np.concatenate(([ROOT], np.where(op < 0, NAMELESS, op))),
+        Strings.of(names),
+        np.arange(-1, len(first)),
         np.concatenate(([NodeKind.SCOPE], kind[first])).astype(np.int8),
         rank=lambda: np.concatenate(([-1], ranks[first])),
         node_rank=lambda: index.node_ranks,
+        keys=Strings.of(name + word for name, word in zip(names, words, strict=True)),
     )
 
 

@@ -109,9 +109,10 @@ class ViewResult:
 
     def column(self, name: str) -> Array:
         """A figure of every row in the field's unit: int64 where all are whole, else float64."""
-        return self._in_unit(self._by_name[name], self.exact(name))
+        return self.in_unit(self._by_name[name], self.exact(name))
 
-    def _in_unit(self, spec: FieldSpec, values: Ints) -> Array:
+    def in_unit(self, spec: FieldSpec, values: Ints) -> Array:
+        """Exact values of a field in its unit: int64 where all are whole, else float64."""
         factor = self.tick_ps if spec.unit == "us" else 1
         divisor = self.divisor * (PS_PER_US if spec.unit == "us" else 1)
         common = math.gcd(factor, divisor)
@@ -122,11 +123,11 @@ class ViewResult:
 
     def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float]]:
         """All figures of some rows, in the fields' units."""
-        return {spec.name: self._in_unit(spec, self.exact(spec.name)[rows]).tolist() for spec in self.fields}
+        return {spec.name: self.in_unit(spec, self.exact(spec.name)[rows]).tolist() for spec in self.fields}
 
     def node_figure(self, spec: FieldSpec, node: int) -> int | float:
         """A figure of a single node, in the field's unit."""
-        value: int | float = self._in_unit(spec, self.row_figures.nodes[spec.source][node : node + 1]).tolist()[0]
+        value: int | float = self.in_unit(spec, self.row_figures.nodes[spec.source][node : node + 1]).tolist()[0]
         return value
 
     def graph_nodes(self) -> Ints:
@@ -168,11 +169,12 @@ class ViewResult:
 
     def stable_key(self, row: int) -> str:
         """What the row is called in every profile of the same program."""
-        return self.stable_keys([row])[0]
+        return self.layout.stable_keys[int(self.rows[row])]
 
-    def stable_keys(self, rows: Sequence[int] | Ints) -> list[str]:
-        """What rows are called in every profile of the same program."""
-        return self.layout.stable_keys(self.rows[rows])
+    def stable_keys(self) -> list[str]:
+        """The stable keys of all rows, each once."""
+        keys = self.layout.stable_keys
+        return [keys[row] for row in self.rows.tolist()]
 
     def row_detail(self, row: int) -> dict[str, Any]:
         """Everything that is known of one row."""

@@ -1,0 +1,144 @@
+"""Two views side by side, aligned by what rows are called: scope path, node name, op, or the whole path of lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from stepscope.errors import OptionError
+from stepscope.lenses.views.engine import analyze
+from stepscope.lenses.views.fields import FieldSpec
+from stepscope.lenses.views.options import ORDER_FIELDS, ViewsOptions
+from stepscope.lenses.views.result import ViewResult
+from stepscope.model.columns import Array, Ints
+from stepscope.model.profile import Profile
+
+BOTH, ADDED, REMOVED = "both", "added", "removed"
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What differs between two views. Deltas are `a` minus `b`; what one side lacks counts as 0.
+
+    Attributes:
+        a: The view in question.
+        b: The view that it is compared with.
+        keys: What rows are called.
+        a_rows: For each key the row of `a`, -1 where it has none ("removed").
+        b_rows: For each key the row of `b`, -1 where it has none ("added").
+        fields: The figures that both have.
+    """
+
+    a: ViewResult
+    b: ViewResult
+    keys: list[str]
+    a_rows: Ints
+    b_rows: Ints
+    fields: tuple[FieldSpec, ...]
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def delta(self, name: str) -> Array:
+        """The difference of a figure for every key, in the field's unit."""
+        a, b = self.a.exact(name), self.b.exact(name)
+        if (self.a.tick_ps, self.a.divisor) == (self.b.tick_ps, self.b.divisor):
+            return self.a.in_unit(self.a.field(name), _taken(a, self.a_rows) - _taken(b, self.b_rows))
+        return _taken(self.a.column(name), self.a_rows) - _taken(self.b.column(name), self.b_rows)
+
+    @cached_property
+    def states(self) -> list[str]:
+        """For each key whether both sides have it, or only `a` ("added") or `b` ("removed")."""
+        states = np.where(self.b_rows < 0, ADDED, np.where(self.a_rows < 0, REMOVED, BOTH))
+        words: list[str] = states.tolist()
+        return words
+
+    @property
+    def unmatched_share(self) -> float:
+        """The share of both sides' own time that belongs to rows that only one side has; of rows where no time is."""
+        lone_a, lone_b = self.a_rows[self.b_rows < 0], self.b_rows[self.a_rows < 0]
+        a, b = self.a.column("exec_micros"), self.b.column("exec_micros")
+        if not (a.any() or b.any()):
+            a, b = np.ones(len(self.a)), np.ones(len(self.b))
+        whole = float(a.sum() + b.sum())
+        return float(a[lone_a].sum() + b[lone_b].sum()) / whole if whole else 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of a comparison."""
+        every_a, every_b = (side.figures(np.arange(len(side))) for side in (self.a, self.b))
+        deltas = {spec.name: self.delta(spec.name).tolist() for spec in self.fields}
+        rows = [
+            {
+                "key": key,
+                "a": _row(every_a, a) if a >= 0 else None,
+                "b": _row(every_b, b) if b >= 0 else None,
+                "delta": {name: values[at] for name, values in deltas.items()},
+                "state": state,
+            }
+            for at, (key, a, b, state) in enumerate(
+                zip(self.keys, self.a_rows.tolist(), self.b_rows.tolist(), self.states, strict=True)
+            )
+        ]
+        return {"a": _side(self.a), "b": _side(self.b), "rows": rows, "unmatched_share": self.unmatched_share}
+
+
+def _taken(values: Array, rows: Ints) -> Array:
+    taken: Array = np.append(values, 0)[rows]
+    return taken
+
+
+def _row(figures: dict[str, list[Any]], row: int) -> dict[str, Any]:
+    return {name: values[row] for name, values in figures.items()}
+
+
+def _side(result: ViewResult) -> dict[str, Any]:
+    header = result.profile.header
+    return {"view": result.view, "rows": len(result), "job": header.job, "run": header.run, "source": header.source}
+
+
+def compare(a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOptions | None = None) -> Comparison:
+    """Compares two profiles or two views of them, largest differences first.
+
+    Args:
+        a: What is in question.
+        b: What it is compared with.
+        options: How profiles are viewed, and by which figure rows are sorted; the default options where it is None.
+
+    Raises:
+        OptionError: The views are different ones.
+    """
+    options = options or (a.resolved.options if isinstance(a, ViewResult) else ViewsOptions())
+    one, other = (side if isinstance(side, ViewResult) else analyze(side, options) for side in (a, b))
+    if one.view != other.view:
+        raise OptionError(
+            f"a {one.view} view cannot be compared with a {other.view} view",
+            where="view",
+            remedy="Build the same view of both",
+        )
+    keys, a_rows, b_rows = _aligned(one.stable_keys(), other.stable_keys())
+    names = {spec.name for spec in other.fields}
+    fields = tuple(spec for spec in one.fields if spec.name in names)
+    found = Comparison(one, other, keys, a_rows, b_rows, fields)
+    return _largest_first(found, options.order_by or "micros")
+
+
+def _aligned(a: list[str], b: list[str]) -> tuple[list[str], Ints, Ints]:
+    row_of_b = {key: row for row, key in enumerate(b)}
+    matched = np.array([row_of_b.get(key, -1) for key in a], np.int64)
+    is_lone = np.ones(len(b), bool)
+    is_lone[matched[matched >= 0]] = False
+    lone = np.flatnonzero(is_lone)
+    a_rows = np.concatenate((np.arange(len(a)), np.full(len(lone), -1)))
+    return [*a, *(b[row] for row in lone.tolist())], a_rows, np.concatenate((matched, lone))
+
+
+def _largest_first(found: Comparison, order_by: str) -> Comparison:
+    if order_by not in ORDER_FIELDS or not len(found):
+        return found
+    size = np.abs(found.delta("total_" + ORDER_FIELDS[order_by]))
+    order = np.lexsort((-size, np.arange(len(found)) > 0))
+    keys = [found.keys[i] for i in order.tolist()]
+    return Comparison(found.a, found.b, keys, found.a_rows[order], found.b_rows[order], found.fields)
