@@ -1,0 +1,194 @@
+"""Occurrences of all records in one place, and sums over any part of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepscope.lenses.dcn.occurrences import CoreCounts, Keys, Occurrences, find_occurrences
+from stepscope.lenses.dcn.pairing import I64, Flags
+from stepscope.lenses.dcn.rows import FIGURES, Row
+from stepscope.model.collectives import Collectives
+
+COUNTERS = tuple(f.name for f in dataclasses.fields(CoreCounts))
+
+
+@dataclass(frozen=True)
+class Core:
+    """A core of the pool.
+
+    Attributes:
+        counters: What the tables leave out, by the names of `CoreCounts`.
+        base_ns: What its times are relative to.
+    """
+
+    host: str
+    id: int
+    name: str
+    base_ns: int
+    window_ps: tuple[int, int]
+    counters: dict[str, int]
+
+
+@dataclass(frozen=True)
+class Op:
+    """What is known of an instruction. 0 and -1 are unknown, as in the record."""
+
+    name: str
+    transfer_type: str
+    payload_bytes: int
+    group_size: int
+
+
+@dataclass(frozen=True)
+class Pool:
+    """The occurrences of several records. Cores and instructions are those of the pool.
+
+    Attributes:
+        names: Program and rendezvous of each key.
+        rank: Place of each key when sorted by program and rendezvous.
+        hosts: Names of all hosts in order, also of those without cores.
+    """
+
+    occurrences: Occurrences
+    cores: tuple[Core, ...]
+    ops: tuple[Op, ...]
+    names: tuple[tuple[str, str], ...]
+    rank: I64
+    hosts: tuple[str, ...]
+
+    def table(self, rows: I64 | Flags) -> list[Row]:
+        """One row per collective over some of the occurrences, by program and rendezvous."""
+        found = self.occurrences.take(rows)
+        place = self.rank[found.key]
+        order = np.argsort(place, kind="stable")
+        place = place[order]
+        first = np.flatnonzero(np.diff(place, prepend=-1))
+        if not len(first):
+            return []
+        sums = {f: np.add.reduceat(getattr(found, f"{f}_ps")[order], first).tolist() for f in _SUMMED}
+        counts = np.diff(np.append(first, len(place))).tolist()
+        present = (found.has_recv, found.has_send_done)
+        missing = [np.add.reduceat(~flags[order], first, dtype=np.int64) for flags in present]
+        known = self._known(found.take(order), first)
+        return [
+            self._row(int(found.key[order[at]]), counts[i], {f: sums[f][i] for f in _SUMMED}, known[i], missing, i)
+            for i, at in enumerate(first.tolist())
+        ]
+
+    def _row(
+        self, key: int, count: int, sums: dict[str, int], known: dict[str, Any], missing: Sequence[I64], i: int
+    ) -> Row:
+        program, rendezvous = self.names[key]
+        totals: dict[str, Any] = {f"{figure}_total_ps": value for figure, value in sums.items()}
+        return Row(
+            program=program,
+            rendezvous=rendezvous,
+            occurrences=count,
+            occurrences_missing_recv=int(missing[0][i]),
+            occurrences_missing_send_done=int(missing[1][i]),
+            **known,
+            **totals,
+        )
+
+    def _known(self, found: Occurrences, first: I64) -> list[dict[str, Any]]:
+        """What the instructions of each run of occurrences say; where several differ, the first that says it."""
+        described = []
+        for rows in np.split(np.arange(len(found)), first[1:]):
+            sends = self._distinct(found.send_instruction[rows])
+            recvs = self._distinct(found.recv_done_instruction[rows])
+            ops = [*sends, *recvs]
+            described.append(
+                {
+                    "send_op": sends[0].name,
+                    "recv_op": recvs[0].name,
+                    "transfer_type": next((op.transfer_type for op in ops if op.transfer_type), None),
+                    "payload_bytes": next((op.payload_bytes for op in recvs if op.payload_bytes >= 0), None),
+                    "group_size": next((op.group_size for op in ops if op.group_size), None),
+                }
+            )
+        return described
+
+    def _distinct(self, instructions: I64) -> list[Op]:
+        distinct, first = np.unique(instructions, return_index=True)
+        return [self.ops[i] for i in distinct[np.argsort(first)].tolist()]
+
+
+_SUMMED = ("slack_own_ops_only", *FIGURES)
+
+
+def pool(records: Sequence[Collectives]) -> Pool:
+    """Puts records together. Hosts and cores of one name in two records are one: the sums are over both."""
+    keys = Keys()
+    found: list[Occurrences] = []
+    ops: list[Op] = []
+    cores: dict[tuple[str, int], Core] = {}
+    hosts: dict[str, None] = {}
+    for record in records:
+        texts = list(record.strings)
+        hosts |= dict.fromkeys(texts[i] for i in record.hosts.name.tolist())
+        occurrences, counts = find_occurrences(record, keys)
+        for core in _cores(record, texts, counts):
+            before = cores.get((core.host, core.id))
+            cores[core.host, core.id] = _together(before, core) if before else core
+        place = {identity: i for i, identity in enumerate(cores)}
+        names = [(texts[record.hosts.name[h]], c) for h, c in _pairs(record)]
+        found.append(_moved(occurrences, np.array([place[name] for name in names], np.int64), len(ops)))
+        ops += _ops(record, texts)
+    ranked = sorted(range(len(keys.names)), key=list(keys.names).__getitem__)
+    rank = np.argsort(np.array(ranked, np.int64))
+    return Pool(_joined(found), tuple(cores.values()), tuple(ops), tuple(keys.names), rank, tuple(hosts))
+
+
+def _pairs(record: Collectives) -> list[tuple[int, int]]:
+    return list(zip(record.cores.host.tolist(), record.cores.id.tolist(), strict=True))
+
+
+def _cores(record: Collectives, texts: Sequence[str], counts: CoreCounts) -> list[Core]:
+    columns = record.cores
+    return [
+        Core(
+            texts[record.hosts.name[host]],
+            number,
+            texts[columns.name[i]] if columns.name[i] >= 0 else "",
+            int(columns.base_ns[i]),
+            (int(columns.window_start_ps[i]), int(columns.window_end_ps[i])),
+            {name: int(getattr(counts, name)[i]) for name in COUNTERS},
+        )
+        for i, (host, number) in enumerate(_pairs(record))
+    ]
+
+
+def _together(a: Core, b: Core) -> Core:
+    return dataclasses.replace(a, counters={name: a.counters[name] + b.counters[name] for name in COUNTERS})
+
+
+def _ops(record: Collectives, texts: Sequence[str]) -> list[Op]:
+    rows = record.instructions
+    columns = (rows.name, rows.transfer_type, rows.payload_bytes, rows.group_size)
+    return [
+        Op(texts[name], texts[kind] if kind >= 0 else "", size, group)
+        for name, kind, size, group in zip(*(c.tolist() for c in columns), strict=True)
+    ]
+
+
+def _moved(found: Occurrences, core: I64, first_op: int) -> Occurrences:
+    return dataclasses.replace(
+        found,
+        core=core[found.core] if len(core) else found.core,
+        send_instruction=found.send_instruction + first_op,
+        recv_done_instruction=found.recv_done_instruction + first_op,
+    )
+
+
+def _joined(found: Sequence[Occurrences]) -> Occurrences:
+    empty = np.empty(0, np.int64)
+    names = [f.name for f in dataclasses.fields(Occurrences)]
+    joined: dict[str, Any] = {n: np.concatenate([empty, *(getattr(o, n) for o in found)]) for n in names}
+    for name in ("has_send_done", "has_recv"):
+        joined[name] = joined[name].astype(np.bool_)
+    return Occurrences(**joined)
