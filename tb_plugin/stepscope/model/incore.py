@@ -185,6 +185,60 @@ class Envelopes(Group):
     instrumented: Bools = column("bool", "Whether the probes were compiled in")
 
 
+@dataclass(frozen=True, eq=False)
+class Tasks(Group):
+    """What ran on the cores, as the runtime captured it: one row per task and core, relative to capture_base."""
+
+    task: U64 = column("uint64", "Id of the task; rows of one task share it")
+    core: I32 = column("int32", "Id of the core")
+    dispatch_id: I64 = column("int64", "Number that the dispatch gave, unique within core and epoch", default=-1)
+    receive: I64 = column("int64", "When the core took the task up, -1 when unknown", default=-1)
+    start: I64 = column("int64", "When the kernel started")
+    end: I64 = column("int64", "When the kernel ended")
+    dispatch: I64 = column("int64", "When the scheduler dispatched it, -1 when unknown", default=-1)
+    finish: I64 = column("int64", "When the scheduler saw its end, -1 when unknown", default=-1)
+    function: I32 = column("int32", "In functions, -1 when unknown", default=-1)
+    epoch: I64 = column("int64", "Run of the program, -1 when not told", default=-1)
+
+
+@dataclass(frozen=True, eq=False)
+class Functions(Group):
+    """The kernels that tasks run."""
+
+    id: I64 = column("int64", "Number in the source, -1 when it only has a name", default=-1)
+    name: I32 = column("int32", "In strings")
+
+
+@dataclass(frozen=True, eq=False)
+class Dependencies(Group):
+    """Distinct pairs of tasks of which one waits for the other."""
+
+    predecessor: U64 = column("uint64", "Id of the task that comes first")
+    successor: U64 = column("uint64", "Id of the task that waits")
+    source: I32 = column("int32", "What made it, in strings", default=-1)
+
+
+class Clock(IntEnum):
+    """Whose clock a time is of. Times of two clocks are never subtracted."""
+
+    DEVICE = 0
+    HOST_NS = 1
+    """Nanoseconds, relative to the first host stamp."""
+
+
+@dataclass(frozen=True, eq=False)
+class Activities(Group):
+    """What schedulers and orchestrators did."""
+
+    lane: I32 = column("int32", "Who, in strings")
+    kind: I32 = column("int32", "What, in strings")
+    clock: I8 = column("int8", "Clock", default=0)
+    start: I64 = column("int64", "Relative to capture_base, or on a host clock to its first stamp")
+    end: I64 = column("int64", "Likewise")
+    task: U64 = column("uint64", "Id of the task, 0 where there is none", default=0)
+    has_task: Bools = column("bool", "Whether it concerns one task", default=0)
+
+
 @dataclass(frozen=True)
 class InCore(Record):
     """A record of in-core timing.
@@ -203,6 +257,9 @@ class InCore(Record):
         task_unit: Unit of the task's bounds.
         task_epoch: Epoch of the task's bounds, empty when not stated.
         task_source: Where the bounds come from when a capture gave them.
+        capture_format: The format of the captured tasks, empty where there are none.
+        capture_level: How much was captured: 1 cores, 2 dispatches, 3 schedulers, 4 orchestrators; 0 when not told.
+        capture_base: The counter value, as a decimal text, that the capture's times are relative to.
     """
 
     KIND: ClassVar[str] = "incore"
@@ -229,6 +286,9 @@ class InCore(Record):
     task_epoch: str = ""
     task_id: str = ""
     task_source: str = ""
+    capture_format: str = ""
+    capture_level: int = 0
+    capture_base: str = "0"
     strings: Strings = field(default_factory=Strings)
     timing: Timing = field(default_factory=Timing)
     events: Events = field(default_factory=Events)
@@ -243,6 +303,10 @@ class InCore(Record):
     runs: Runs = field(default_factory=Runs)
     read_pairs: ReadPairs = field(default_factory=ReadPairs)
     envelopes: Envelopes = field(default_factory=Envelopes)
+    tasks: Tasks = field(default_factory=Tasks)
+    functions: Functions = field(default_factory=Functions)
+    dependencies: Dependencies = field(default_factory=Dependencies)
+    activities: Activities = field(default_factory=Activities)
 
     @property
     def invocations(self) -> int:
@@ -263,6 +327,7 @@ class InCore(Record):
         self._check_matrix()
         for group, name in _TEXTS:
             _check_range(self, group, name, -1, len(self.strings))
+        _check_range(self, "tasks", "function", -1, len(self.functions))
         for group in ("events", "boundaries", "checks"):
             _check_range(self, group, "word", 0, self.columns)
         for group, name, target in _OFFSETS:
@@ -294,6 +359,10 @@ _TEXTS = (
     ("runs", "device"),
     ("runs", "inputs"),
     ("runs", "configuration"),
+    ("functions", "name"),
+    ("dependencies", "source"),
+    ("activities", "lane"),
+    ("activities", "kind"),
 )
 _OFFSETS = (
     ("boundaries", "slot_end", "boundary_slots"),

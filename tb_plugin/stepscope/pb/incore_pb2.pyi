@@ -128,8 +128,68 @@ class Envelopes(_message.Message):
     instrumented: _common_pb2.Column
     def __init__(self, total_cycles: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., instrumented: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
+class Tasks(_message.Message):
+    __slots__ = ("task", "core", "dispatch_id", "receive", "start", "end", "dispatch", "finish", "function", "epoch")
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    CORE_FIELD_NUMBER: _ClassVar[int]
+    DISPATCH_ID_FIELD_NUMBER: _ClassVar[int]
+    RECEIVE_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    DISPATCH_FIELD_NUMBER: _ClassVar[int]
+    FINISH_FIELD_NUMBER: _ClassVar[int]
+    FUNCTION_FIELD_NUMBER: _ClassVar[int]
+    EPOCH_FIELD_NUMBER: _ClassVar[int]
+    task: _common_pb2.Column
+    core: _common_pb2.Column
+    dispatch_id: _common_pb2.Column
+    receive: _common_pb2.Column
+    start: _common_pb2.Column
+    end: _common_pb2.Column
+    dispatch: _common_pb2.Column
+    finish: _common_pb2.Column
+    function: _common_pb2.Column
+    epoch: _common_pb2.Column
+    def __init__(self, task: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., core: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., dispatch_id: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., receive: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., dispatch: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., finish: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., function: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., epoch: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
+class Functions(_message.Message):
+    __slots__ = ("id", "name")
+    ID_FIELD_NUMBER: _ClassVar[int]
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    id: _common_pb2.Column
+    name: _common_pb2.Column
+    def __init__(self, id: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., name: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
+class Dependencies(_message.Message):
+    __slots__ = ("predecessor", "successor", "source")
+    PREDECESSOR_FIELD_NUMBER: _ClassVar[int]
+    SUCCESSOR_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    predecessor: _common_pb2.Column
+    successor: _common_pb2.Column
+    source: _common_pb2.Column
+    def __init__(self, predecessor: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., successor: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., source: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
+class Activities(_message.Message):
+    __slots__ = ("lane", "kind", "clock", "start", "end", "task", "has_task")
+    LANE_FIELD_NUMBER: _ClassVar[int]
+    KIND_FIELD_NUMBER: _ClassVar[int]
+    CLOCK_FIELD_NUMBER: _ClassVar[int]
+    START_FIELD_NUMBER: _ClassVar[int]
+    END_FIELD_NUMBER: _ClassVar[int]
+    TASK_FIELD_NUMBER: _ClassVar[int]
+    HAS_TASK_FIELD_NUMBER: _ClassVar[int]
+    lane: _common_pb2.Column
+    kind: _common_pb2.Column
+    clock: _common_pb2.Column
+    start: _common_pb2.Column
+    end: _common_pb2.Column
+    task: _common_pb2.Column
+    has_task: _common_pb2.Column
+    def __init__(self, lane: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., kind: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., clock: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., task: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., has_task: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
 class InCore(_message.Message):
-    __slots__ = ("header", "title", "dims", "shape", "slots", "columns", "clock_freq_hz", "unit", "epoch", "variant", "pair", "device", "inputs", "configuration", "slot_map", "has_participating", "has_producers", "task_unit", "task_epoch", "task_id", "task_source", "strings", "timing", "events", "boundaries", "boundary_slots", "masks", "participating", "producers", "checks", "cores", "task_bounds", "runs", "read_pairs", "envelopes")
+    __slots__ = ("header", "title", "dims", "shape", "slots", "columns", "clock_freq_hz", "unit", "epoch", "variant", "pair", "device", "inputs", "configuration", "slot_map", "has_participating", "has_producers", "task_unit", "task_epoch", "task_id", "task_source", "strings", "timing", "events", "boundaries", "boundary_slots", "masks", "participating", "producers", "checks", "cores", "task_bounds", "runs", "read_pairs", "envelopes", "capture_format", "capture_level", "capture_base", "tasks", "functions", "dependencies", "activities")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     TITLE_FIELD_NUMBER: _ClassVar[int]
     DIMS_FIELD_NUMBER: _ClassVar[int]
@@ -165,6 +225,13 @@ class InCore(_message.Message):
     RUNS_FIELD_NUMBER: _ClassVar[int]
     READ_PAIRS_FIELD_NUMBER: _ClassVar[int]
     ENVELOPES_FIELD_NUMBER: _ClassVar[int]
+    CAPTURE_FORMAT_FIELD_NUMBER: _ClassVar[int]
+    CAPTURE_LEVEL_FIELD_NUMBER: _ClassVar[int]
+    CAPTURE_BASE_FIELD_NUMBER: _ClassVar[int]
+    TASKS_FIELD_NUMBER: _ClassVar[int]
+    FUNCTIONS_FIELD_NUMBER: _ClassVar[int]
+    DEPENDENCIES_FIELD_NUMBER: _ClassVar[int]
+    ACTIVITIES_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.Header
     title: str
     dims: _containers.RepeatedScalarFieldContainer[str]
@@ -200,4 +267,11 @@ class InCore(_message.Message):
     runs: Runs
     read_pairs: ReadPairs
     envelopes: Envelopes
-    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., title: _Optional[str] = ..., dims: _Optional[_Iterable[str]] = ..., shape: _Optional[_Iterable[int]] = ..., slots: _Optional[int] = ..., columns: _Optional[int] = ..., clock_freq_hz: _Optional[int] = ..., unit: _Optional[str] = ..., epoch: _Optional[str] = ..., variant: _Optional[str] = ..., pair: _Optional[int] = ..., device: _Optional[str] = ..., inputs: _Optional[str] = ..., configuration: _Optional[str] = ..., slot_map: _Optional[str] = ..., has_participating: bool = ..., has_producers: bool = ..., task_unit: _Optional[str] = ..., task_epoch: _Optional[str] = ..., task_id: _Optional[str] = ..., task_source: _Optional[str] = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., boundaries: _Optional[_Union[Boundaries, _Mapping]] = ..., boundary_slots: _Optional[_Union[SlotList, _Mapping]] = ..., masks: _Optional[_Union[Masks, _Mapping]] = ..., participating: _Optional[_Union[SlotList, _Mapping]] = ..., producers: _Optional[_Union[SlotList, _Mapping]] = ..., checks: _Optional[_Union[Checks, _Mapping]] = ..., cores: _Optional[_Union[Cores, _Mapping]] = ..., task_bounds: _Optional[_Union[TaskBounds, _Mapping]] = ..., runs: _Optional[_Union[Runs, _Mapping]] = ..., read_pairs: _Optional[_Union[ReadPairs, _Mapping]] = ..., envelopes: _Optional[_Union[Envelopes, _Mapping]] = ...) -> None: ...
+    capture_format: str
+    capture_level: int
+    capture_base: str
+    tasks: Tasks
+    functions: Functions
+    dependencies: Dependencies
+    activities: Activities
+    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., title: _Optional[str] = ..., dims: _Optional[_Iterable[str]] = ..., shape: _Optional[_Iterable[int]] = ..., slots: _Optional[int] = ..., columns: _Optional[int] = ..., clock_freq_hz: _Optional[int] = ..., unit: _Optional[str] = ..., epoch: _Optional[str] = ..., variant: _Optional[str] = ..., pair: _Optional[int] = ..., device: _Optional[str] = ..., inputs: _Optional[str] = ..., configuration: _Optional[str] = ..., slot_map: _Optional[str] = ..., has_participating: bool = ..., has_producers: bool = ..., task_unit: _Optional[str] = ..., task_epoch: _Optional[str] = ..., task_id: _Optional[str] = ..., task_source: _Optional[str] = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., timing: _Optional[_Union[Timing, _Mapping]] = ..., events: _Optional[_Union[Events, _Mapping]] = ..., boundaries: _Optional[_Union[Boundaries, _Mapping]] = ..., boundary_slots: _Optional[_Union[SlotList, _Mapping]] = ..., masks: _Optional[_Union[Masks, _Mapping]] = ..., participating: _Optional[_Union[SlotList, _Mapping]] = ..., producers: _Optional[_Union[SlotList, _Mapping]] = ..., checks: _Optional[_Union[Checks, _Mapping]] = ..., cores: _Optional[_Union[Cores, _Mapping]] = ..., task_bounds: _Optional[_Union[TaskBounds, _Mapping]] = ..., runs: _Optional[_Union[Runs, _Mapping]] = ..., read_pairs: _Optional[_Union[ReadPairs, _Mapping]] = ..., envelopes: _Optional[_Union[Envelopes, _Mapping]] = ..., capture_format: _Optional[str] = ..., capture_level: _Optional[int] = ..., capture_base: _Optional[str] = ..., tasks: _Optional[_Union[Tasks, _Mapping]] = ..., functions: _Optional[_Union[Functions, _Mapping]] = ..., dependencies: _Optional[_Union[Dependencies, _Mapping]] = ..., activities: _Optional[_Union[Activities, _Mapping]] = ...) -> None: ...

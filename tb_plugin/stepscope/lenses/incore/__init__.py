@@ -1,1 +1,7 @@
-"""The in-core lens: which phase inside one fused kernel is long."""
+"""The in-core lens: which phase inside one fused kernel is long, and which core sets it."""
+
+from stepscope.lenses.incore.analysis import InCoreResult, Phases, analyze
+from stepscope.lenses.incore.comparison import Comparison, compare
+from stepscope.lenses.incore.options import InCoreOptions
+
+__all__ = ["Comparison", "InCoreOptions", "InCoreResult", "Phases", "analyze", "compare"]

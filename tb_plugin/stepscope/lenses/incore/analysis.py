@@ -8,6 +8,7 @@ to F-E whatever the stamps are; they mean something where E <= R <= B <= A <= F,
 from __future__ import annotations
 
 import operator
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import Boundary, definitions, event_words, masks, reduce_members
 from stepscope.lenses.incore.collective import Collective, diagnose
+from stepscope.lenses.incore.combining import combine
+from stepscope.lenses.incore.detail import detail
 from stepscope.lenses.incore.document import document
 from stepscope.lenses.incore.exactness import Ints, difference
 from stepscope.lenses.incore.options import InCoreOptions
@@ -96,17 +99,43 @@ class InCoreResult:
 
     def to_json(self) -> dict[str, Any]:
         """The document; docs/incore.md lists its fields. Absolute stamps are decimal texts, differences integers."""
-        return document(self)
+        answer = document(self)
+        return {**answer, "detail": detail(self)} if self.options.detail == "full" else answer
 
 
-def analyze(record: InCore, options: InCoreOptions | None = None) -> InCoreResult:
-    """Analyses a record.
+def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = None) -> InCoreResult:
+    """Analyses one record, or the runs of several records as pairs.
 
     Raises:
         RecordError: Its columns name no phase.
-        OptionError: There is no such invocation.
+        OptionError: There is no such invocation, or one of several records belongs to no pair.
     """
     options = options or InCoreOptions()
+    if isinstance(records, InCore):
+        return _analyze_one(records, options)
+    if len(records) == 1:
+        return _analyze_one(records[0], options)
+    merged = [_merged_run(_analyze_one(r, options).phases) if r.variant == "merged" else None for r in records]
+    return _analyze_one(combine(records, merged), options)
+
+
+def _merged_run(phases: Phases | None) -> dict[str, int] | None:
+    """The stamps of a merged run, where its task's bounds hold its collective."""
+    if phases is None or phases.collective is None or phases.task is None or not len(phases.task.ordered):
+        return None
+    if not (phases.verdict.usable[0] and phases.task.ordered[0]):
+        return None
+    stamps = {b.name: int(phases.values[0, i]) for i, b in enumerate(phases.boundaries)}
+    task = phases.task
+    return {
+        "producer_start": int(task.start[0]),
+        "producer_end": stamps["B"],
+        "consumer_start": stamps["A"],
+        "consumer_end": int(task.end[0]),
+    }
+
+
+def _analyze_one(record: InCore, options: InCoreOptions) -> InCoreResult:
     if options.invocation is not None:
         record = one_invocation(record, options.invocation)
     run_parts = parts(record.runs)

@@ -1,0 +1,81 @@
+"""Two in-core results side by side, phase by phase."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from stepscope.lenses.incore.analysis import InCoreResult
+from stepscope.lenses.incore.collective import DURATIONS
+from stepscope.lenses.incore.document import phase_names
+from stepscope.lenses.incore.exactness import median_x2
+from stepscope.lenses.incore.options import InCoreOptions
+
+Figures = dict[str, int]
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """A phase or figure in both results; None where one does not have it."""
+
+    key: str
+    a: Figures | None
+    b: Figures | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The row; delta is a - b."""
+        both = self.a is not None and self.b is not None
+        delta = {"cycles_x2": self.a["cycles_x2"] - self.b["cycles_x2"]} if self.a and self.b else None
+        state = "both" if both else "added" if self.b is None else "removed"
+        return {"key": self.key, "a": self.a, "b": self.b, "delta": delta, "state": state}
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two results side by side.
+
+    Attributes:
+        a: What the first is called.
+        b: What the second is called.
+        same_clock: Whether cycles of both have one length. Where not, their difference means nothing in time.
+    """
+
+    a: str
+    b: str
+    rows: tuple[ComparisonRow, ...]
+    same_clock: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """The document of the comparison."""
+        unmatched = sum(row.a is None or row.b is None for row in self.rows)
+        return {
+            "a": self.a,
+            "b": self.b,
+            "rows": [row.to_json() for row in self.rows],
+            "unmatched_share": unmatched / len(self.rows) if self.rows else 0.0,
+            "same_clock": self.same_clock,
+        }
+
+
+def compare(a: InCoreResult, b: InCoreResult, options: InCoreOptions | None = None) -> Comparison:
+    """Aligns two results by phase name; a figure is twice the median over the usable invocations, and so exact."""
+    mine, other = _figures(a), _figures(b)
+    keys = [*mine, *(key for key in other if key not in mine)]
+    rows = tuple(ComparisonRow(key, mine.get(key), other.get(key)) for key in keys)
+    return Comparison(_name(a), _name(b), rows, a.record.clock_freq_hz == b.record.clock_freq_hz)
+
+
+def _name(result: InCoreResult) -> str:
+    record = result.record
+    return record.title or record.header.run or record.header.source or record.variant
+
+
+def _figures(result: InCoreResult) -> dict[str, Figures]:
+    if result.phases is None:
+        return {}
+    phases, usable = result.phases, result.phases.verdict.usable
+    columns = dict(zip([*phase_names(phases), "total"], [*phases.cycles.T, phases.total], strict=True))
+    if phases.collective:
+        columns.update({name: getattr(phases.collective, name) for name in DURATIONS})
+    found = {name: (median_x2(column[usable]), int(usable.sum())) for name, column in columns.items()}
+    return {name: {"cycles_x2": twice, "n": count} for name, (twice, count) in found.items() if twice is not None}
