@@ -1,0 +1,86 @@
+/** What to do first, over all lenses. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useMemo } from "preact/hooks";
+import { readHash } from "../lib/address";
+import { parseState } from "../lib/state";
+import { percent } from "../lib/units";
+import { Resource } from "../ui/resource";
+import { useSession } from "../ui/session";
+import { Empty, Loaded } from "../ui/states";
+
+interface Evidence {
+  readonly lens: string;
+  readonly run: string;
+  readonly name: string;
+  readonly key: string;
+  readonly hash: string;
+}
+
+interface Finding {
+  readonly rule: string;
+  readonly title: string;
+  readonly cost_share: number | null;
+  readonly evidence: readonly Evidence[];
+  readonly advice: string;
+  readonly certainty: "measured" | "derived" | "hint";
+}
+
+const CERTAINTY: Readonly<Record<Finding["certainty"], string>> = {
+  measured: "Measured: the cost was recorded",
+  derived: "Derived: the cost follows from what was recorded",
+  hint: "A hint: the cost is not known",
+};
+
+export function FindingsLens() {
+  const session = useSession();
+  const resource = useMemo(() => new Resource<{ findings: readonly Finding[] }>(session.fetcher), [session]);
+  useSignalEffect(() => {
+    const version = session.reloads.value;
+    if (session.visible.value && session.index.data.value !== null) void resource.load("findings", version > 0);
+  });
+  return (
+    <Loaded resource={resource}>
+      {({ findings }) =>
+        findings.length === 0 ? (
+          <Empty title="Nothing found">No rule sees something to gain in what was logged.</Empty>
+        ) : (
+          <div class="scroll">
+            {findings.map((finding) => (
+              <FindingItem key={`${finding.rule} ${finding.title}`} finding={finding} />
+            ))}
+          </div>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function FindingItem({ finding }: { finding: Finding }) {
+  const session = useSession();
+  const show = ({ hash }: Evidence) => session.accept(parseState(readHash(hash)));
+  return (
+    <article class="finding">
+      <div class="cost" title={finding.cost_share === null ? "" : "Share of the step"}>
+        {percent(finding.cost_share, 1)}
+      </div>
+      <div>
+        <h2>{finding.title}</h2>
+        <p>{finding.advice}</p>
+        <span class="badge" title={CERTAINTY[finding.certainty]}>
+          {finding.certainty}
+        </span>
+        {finding.evidence.map((evidence) => (
+          <button
+            key={`${evidence.lens} ${evidence.run} ${evidence.key}`}
+            type="button"
+            class="link evidence"
+            onClick={() => show(evidence)}
+          >
+            {evidence.key || evidence.lens}
+          </button>
+        ))}
+      </div>
+    </article>
+  );
+}

@@ -1,0 +1,3 @@
+export function InCoreLens() {
+  return null;
+}

@@ -1,0 +1,74 @@
+/** Which records there are for a lens, and which one is shown. */
+
+import type { IndexDocument, RecordInfo } from "./documents";
+import type { Lens, PanelState } from "./state";
+
+const KINDS: Record<Lens, string> = {
+  views: "profile",
+  throughput: "throughput",
+  incore: "incore",
+  dcn: "collectives",
+  findings: "",
+};
+
+export interface RunRecord extends RecordInfo {
+  readonly run: string;
+}
+
+export interface Choices {
+  readonly runs: readonly string[];
+  readonly names: readonly string[];
+  /** Steps of the chosen run and name, ascending. */
+  readonly steps: readonly number[];
+  readonly chosen: RunRecord | null;
+  /** Whether the address names a record that is not there. */
+  readonly missing: boolean;
+}
+
+/** The records of a lens; findings stand on all of them. */
+export function recordsOf(index: IndexDocument, lens: Lens): RunRecord[] {
+  const kind = KINDS[lens];
+  const all = index.runs.flatMap((run) => run.records.map((record) => ({ ...record, run: run.name })));
+  return kind === "" ? all : all.filter((record) => record.kind === kind);
+}
+
+function written(record: RecordInfo): bigint {
+  return BigInt(record.written_wall_ns ?? 0);
+}
+
+function newer(one: RunRecord, other: RunRecord): RunRecord {
+  const [p, q] = [written(one), written(other)];
+  if (p !== q) return p > q ? one : other;
+  return (one.last_step ?? 0) >= (other.last_step ?? 0) ? one : other;
+}
+
+function newest(records: readonly RunRecord[]): RunRecord | null {
+  return records.length === 0 ? null : records.reduce(newer);
+}
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}
+
+/** What the pickers offer, and the record that the state chooses: the newest where it leaves it open. */
+export function choose(records: readonly RunRecord[], state: Pick<PanelState, "run" | "name" | "step">): Choices {
+  const runs = distinct(records.map((record) => record.run)).sort();
+  const run = state.run !== "" ? state.run : (newest(records)?.run ?? "");
+  const ofRun = records.filter((record) => record.run === run);
+  const name = state.name !== "" ? state.name : (newest(ofRun)?.name ?? "");
+  const ofName = ofRun.filter((record) => record.name === name);
+  const steps = distinct(ofName.map((record) => record.first_step).filter((step) => step !== null));
+  const step = state.step === "" ? null : Number(state.step);
+  const chosen = newest(step === null ? ofName : ofName.filter((record) => holds(record, step)));
+  return {
+    runs,
+    names: distinct(ofRun.map((record) => record.name)).sort(),
+    steps: steps.sort((p, q) => p - q),
+    chosen,
+    missing: chosen === null && records.length > 0,
+  };
+}
+
+function holds(record: RecordInfo, step: number): boolean {
+  return record.first_step !== null && record.first_step <= step && step <= (record.last_step ?? record.first_step);
+}

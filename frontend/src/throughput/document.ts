@@ -1,0 +1,69 @@
+/** The document of the throughput lens. */
+
+import type { Figure } from "../lib/documents";
+
+export interface SpanDocument {
+  readonly kind: string;
+  readonly start_ns: string;
+  readonly end_ns: string;
+  readonly open: boolean;
+}
+
+export interface AnnotationDocument {
+  readonly kind: string;
+  readonly title: string;
+  readonly text: string;
+  readonly start_ns: string | null;
+  readonly end_ns: string | null;
+  readonly step: Figure;
+}
+
+export interface AverageDocument {
+  readonly label: string;
+  readonly per_sec: Figure;
+}
+
+export interface StepTimeDocument {
+  readonly p50_ns: Figure;
+  readonly p95_ns: Figure;
+  readonly max_ns: Figure;
+}
+
+export interface StatisticsDocument {
+  readonly samples_to_date: Figure;
+  readonly last_step: Figure;
+  readonly whole_time: AverageDocument;
+  readonly windowed: AverageDocument;
+  readonly training_only: AverageDocument;
+  readonly steps_per_sec: Figure;
+  readonly step_time: StepTimeDocument | null;
+  readonly data_wait_share: Figure;
+  readonly mfu: Figure;
+  readonly time_left_ns: Figure;
+}
+
+export interface SeriesDocument {
+  readonly run: string;
+  readonly name: string;
+  readonly rank: Figure;
+  readonly unit: string;
+  readonly smoothing: number;
+  readonly sampling_rule: string;
+  readonly measured_at: string;
+  /** `unix`, or a clock whose origin is not known. */
+  readonly clock: string;
+  readonly recorded_points: number;
+  readonly step: readonly Figure[];
+  readonly time_ns: readonly string[];
+  readonly total: readonly number[];
+  readonly local_samples_per_sec: readonly Figure[];
+  readonly avg_samples_per_sec: readonly Figure[];
+  readonly spans: readonly SpanDocument[];
+  readonly annotations: readonly AnnotationDocument[];
+  readonly statistics: StatisticsDocument;
+  readonly problems: readonly string[];
+}
+
+export interface ThroughputDocument {
+  readonly series: readonly SeriesDocument[];
+}

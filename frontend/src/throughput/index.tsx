@@ -1,0 +1,178 @@
+/** The throughput lens: how fast the runs are, on average and right now, and what disturbed them. */
+
+import { useSignalEffect } from "@preact/signals";
+import { useCallback, useMemo, useRef } from "preact/hooks";
+import { address } from "../lib/api";
+import { css, lineRgb, lineSlots } from "../lib/colour";
+import type { Command } from "../lib/commands";
+import { clockTicks, type Domain, linearTicks } from "../lib/plot";
+import { recordsOf } from "../lib/selection";
+import type { PanelState } from "../lib/state";
+import { format, formatClock } from "../lib/units";
+import { Chart } from "../ui/chart";
+import { Resource } from "../ui/resource";
+import { type Session, useCommands, useSession } from "../ui/session";
+import { Empty, Loaded, Problems } from "../ui/states";
+import { Annotations } from "./annotations";
+import type { SeriesDocument, ThroughputDocument } from "./document";
+import { Headline } from "./headline";
+import { labels, seriesLines, seriesSpans, type XKind, xKinds } from "./lines";
+import { StatisticsTable } from "./statistics";
+import { ThroughputToolbar } from "./toolbar";
+
+/** More points than pixels would only cost; extremes are kept by the server. */
+const POINTS = 4000;
+
+/** A series as the lens shows it. */
+export interface Shown {
+  readonly series: SeriesDocument;
+  readonly label: string;
+  readonly colour: string;
+  readonly muted: boolean;
+}
+
+export function ThroughputLens() {
+  const session = useSession();
+  const resource = useMemo(() => new Resource<ThroughputDocument>(session.fetcher), [session]);
+  const asked = useRef("");
+  useSignalEffect(() => {
+    if (!session.visible.value || session.index.data.value === null) return;
+    const now = `${session.reloads.value} ${versionOf(session)}`;
+    void resource.load(throughputAddress(session.state.value), asked.current !== "" && asked.current !== now);
+    asked.current = now;
+  });
+  return (
+    <Loaded resource={resource}>
+      {(document) => (document.series.length === 0 ? <NoSeries /> : <Throughput document={document} />)}
+    </Loaded>
+  );
+}
+
+/** Changes when a throughput record is written anew. */
+function versionOf(session: Session): string {
+  const index = session.index.data.value;
+  return index === null
+    ? ""
+    : recordsOf(index, "throughput")
+        .map((record) => record.written_wall_ns)
+        .join(" ");
+}
+
+export function throughputAddress({ options, name }: PanelState): string {
+  return address("throughput", { points: POINTS, name, ...options });
+}
+
+function NoSeries() {
+  return <Empty title="No series in these records">The runs have begun, but no rate was sampled yet.</Empty>;
+}
+
+function Throughput({ document }: { document: ThroughputDocument }) {
+  const session = useSession();
+  const save = useRef<() => void>(() => {});
+  useCommands(useMemo(() => chartCommands(session, () => save.current()), [session]));
+  const state = session.state.value;
+  const shown = useShown(session, document);
+  const kinds = useMemo(() => xKinds(document.series), [document]);
+  const x = kinds.includes(state.x) ? state.x : (kinds[0] ?? "relative");
+  const picked = shown.find(({ label }) => label === state.key) ?? shown.find(({ muted }) => !muted) ?? shown[0];
+  const problems = document.series.flatMap(({ run, problems: own }) => own.map((what) => ({ run, where: "", what })));
+  return (
+    <>
+      <ThroughputToolbar shown={shown} kinds={kinds} x={x} onSave={() => save.current()} />
+      <Problems problems={problems} />
+      {picked && <Headline shown={picked} several={shown.length > 1} />}
+      <RateChart
+        shown={shown}
+        picked={picked}
+        x={x}
+        onReady={(saver) => {
+          save.current = saver;
+        }}
+      />
+      <p class="foot-note">{measuredAt(document)}</p>
+      <div class="below split">
+        <StatisticsTable shown={shown} />
+        {picked && picked.series.annotations.length > 0 && <Annotations shown={picked} x={x} />}
+      </div>
+    </>
+  );
+}
+
+function useShown(session: Session, document: ThroughputDocument): Shown[] {
+  const theme = session.theme.value;
+  const { muted } = session.state.value;
+  return useMemo(() => {
+    const names = labels(document.series);
+    const slots = lineSlots(names);
+    return document.series.map((series, at) => {
+      const label = names[at] ?? "";
+      return { series, label, colour: css(lineRgb(slots.get(label) ?? 0, theme)), muted: muted.includes(label) };
+    });
+  }, [document, theme, muted]);
+}
+
+function measuredAt({ series }: ThroughputDocument): string {
+  const where = [...new Set(series.map(({ measured_at }) => measured_at).filter(Boolean))].join(", ");
+  const place = where === "" || where === "host" ? "on the host that receives the outputs" : `at ${where}`;
+  return `Solid: Rate (local), dashed: GlobalRate (avg). Measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
+}
+
+interface RateChartProps {
+  readonly shown: readonly Shown[];
+  readonly picked: Shown | undefined;
+  readonly x: XKind;
+  readonly onReady: (save: () => void) => void;
+}
+
+function RateChart({ shown, picked, x, onReady }: RateChartProps) {
+  const session = useSession();
+  const { rate, y, zoom } = session.state.value;
+  const visible = useMemo(() => shown.filter(({ muted }) => !muted), [shown]);
+  const lines = useMemo(
+    () => visible.flatMap(({ series, label, colour }) => seriesLines(series, label, colour, x, rate)),
+    [visible, x, rate],
+  );
+  // The spans of several runs over each other would say nothing.
+  const spans = useMemo(() => (picked && !picked.muted ? seriesSpans(picked.series, x) : []), [picked, x]);
+  const formatX = useCallback((value: number) => formatXOf(x, value), [x]);
+  const unit = picked?.series.unit ?? "samples";
+  return (
+    <div class="chart-area">
+      <Chart
+        lines={lines}
+        spans={spans}
+        theme={session.theme.value}
+        label={`${unit} per second of ${visible.map(({ label }) => label).join(", ")}`}
+        log={y === "log"}
+        ticksX={x === "step" ? stepTicks : clockTicks}
+        formatX={formatX}
+        formatY={formatY}
+        zoom={zoom}
+        onZoom={(next) => session.update({ zoom: next })}
+        onReady={onReady}
+      />
+    </div>
+  );
+}
+
+const stepTicks = (domain: Domain, count: number) => linearTicks(domain, count, true);
+const formatY = (value: number) => format("rate", value).replace("/s", "");
+
+function formatXOf(x: XKind, value: number): string {
+  if (x === "step") return value.toLocaleString(undefined, { maximumFractionDigits: 0 });
+  return x === "relative" ? formatClock(value) : new Date(value * 1000).toLocaleTimeString();
+}
+
+function chartCommands(session: Session, save: () => void): Command[] {
+  const group = "Throughput";
+  return [
+    { keys: ["Escape"], title: "Zoom out", group, run: () => session.update({ zoom: null }) },
+    {
+      keys: ["l"],
+      title: "Logarithmic or linear",
+      group,
+      run: () => session.update({ y: session.state.value.y === "log" ? "linear" : "log" }),
+    },
+    { keys: ["e"], title: "Save the chart as PNG", group, run: save },
+  ];
+}

@@ -1,0 +1,118 @@
+/** Series as lines of a chart: x in steps, or in seconds since the start, or in seconds of the wall clock. */
+
+import type { Figure } from "../lib/documents";
+import type { PanelState } from "../lib/state";
+import type { Line, Span } from "../ui/chart";
+import type { SeriesDocument } from "./document";
+
+export type XKind = PanelState["x"];
+
+const SPAN_HUES: Readonly<Record<string, string>> = {
+  checkpoint: "#7a5cd6",
+  evaluation: "#1f8f76",
+  compile: "#b3702d",
+  data: "#b8475f",
+};
+
+/** What a series is called: its run, and what tells it from the run's other series. */
+export function labels(series: readonly SeriesDocument[]): string[] {
+  const names = new Set(series.map((one) => one.name));
+  const plain = series.map(({ run, name }) =>
+    [run === "." ? "" : run, names.size > 1 ? name : ""].filter(Boolean).join(" · "),
+  );
+  return series.map(({ rank, name }, at) => {
+    const label = plain[at] || name;
+    const repeated = plain.filter((other) => other === plain[at]).length > 1;
+    return repeated && rank !== null ? `${label} · rank ${rank}` : label;
+  });
+}
+
+/** Which x a series can be drawn over. */
+export function xKinds(series: readonly SeriesDocument[]): XKind[] {
+  const steps = series.some(({ step }) => step.some((value) => value !== null));
+  const wall = series.every(({ clock }) => clock === "unix");
+  return [...(steps ? (["step"] as const) : []), "relative", ...(wall ? (["wall"] as const) : [])];
+}
+
+/** Turns an absolute stamp into x. Stamps are beyond 2^53, so they are subtracted before they become numbers. */
+export class Axis {
+  private readonly seconds: number[];
+  private readonly origin: bigint;
+
+  constructor(
+    private readonly series: SeriesDocument,
+    private readonly kind: XKind,
+  ) {
+    this.origin = BigInt(series.time_ns[0] ?? 0);
+    this.seconds = series.time_ns.map((stamp) => this.since(stamp));
+  }
+
+  points(): Figure[] {
+    if (this.kind === "step") return [...this.series.step];
+    return this.kind === "relative" ? this.seconds : this.series.time_ns.map((stamp) => Number(stamp) / 1e9);
+  }
+
+  /** Where a moment stands; on a step axis between the steps around it. */
+  at(stamp: string): number | null {
+    if (this.kind === "wall") return Number(stamp) / 1e9;
+    const seconds = this.since(stamp);
+    return this.kind === "relative" ? seconds : interpolate(this.seconds, this.series.step, seconds);
+  }
+
+  private since(stamp: string): number {
+    return Number(BigInt(stamp) - this.origin) / 1e9;
+  }
+}
+
+/** The value at x between the points around it, the nearest end's outside of them. */
+export function interpolate(xs: readonly number[], ys: readonly Figure[], x: number): Figure {
+  const after = xs.findIndex((value) => value >= x);
+  if (after < 0) return ys.at(-1) ?? null;
+  const [y1, y0] = [ys[after] ?? null, ys[after - 1] ?? null];
+  const [x1, x0] = [xs[after] ?? x, xs[after - 1] ?? x];
+  if (y1 === null || y0 === null || x1 === x0) return y1;
+  return y0 + ((x - x0) / (x1 - x0)) * (y1 - y0);
+}
+
+/** The lines of a series: Rate as measured, GlobalRate dashed. */
+export function seriesLines(
+  series: SeriesDocument,
+  label: string,
+  colour: string,
+  x: XKind,
+  rate: PanelState["rate"],
+): Line[] {
+  const points = new Axis(series, x).points();
+  const order = ascending(points);
+  const line = (name: string, y: readonly Figure[], dashed: boolean): Line => ({
+    label: `${label} ${name}`,
+    colour,
+    x: order.map((at) => points[at] ?? 0),
+    y: order.map((at) => y[at] ?? null),
+    dashed,
+  });
+  const lines: Line[] = [];
+  if (rate !== "avg") lines.push(line("local", series.local_samples_per_sec, false));
+  if (rate !== "local") lines.push(line("avg", series.avg_samples_per_sec, rate === "both"));
+  return lines;
+}
+
+/** Indices with a known x, in its order: a resumed run goes back in steps. Of equal x the last one stands. */
+function ascending(points: readonly Figure[]): number[] {
+  const known = points.flatMap((x, at) => (x === null ? [] : [at]));
+  known.sort((p, q) => (points[p] ?? 0) - (points[q] ?? 0) || p - q);
+  return known.filter((at, k) => k + 1 === known.length || points[at] !== points[known[k + 1] ?? -1]);
+}
+
+export function seriesSpans(series: SeriesDocument, x: XKind): Span[] {
+  const axis = new Axis(series, x);
+  return series.spans.flatMap(({ kind, start_ns, end_ns, open }) => {
+    const [from, to] = [axis.at(start_ns), axis.at(end_ns)];
+    if (from === null || to === null) return [];
+    return [{ from, to, label: open ? `${kind} (still open)` : kind, colour: spanColour(kind) }];
+  });
+}
+
+export function spanColour(kind: string): string {
+  return SPAN_HUES[kind] ?? "#7c8694";
+}

@@ -1,0 +1,109 @@
+import { address } from "../lib/api";
+import { Menu, Switch } from "../ui/menu";
+import { OptionChips } from "../ui/options";
+import { useSession } from "../ui/session";
+import { Picker } from "../ui/shell";
+import type { Shown } from "./index";
+import type { XKind } from "./lines";
+
+interface ToolbarProps {
+  readonly shown: readonly Shown[];
+  readonly kinds: readonly XKind[];
+  readonly x: XKind;
+  readonly onSave: () => void;
+}
+
+const MOST_IN_LEGEND = 12;
+
+export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
+  const session = useSession();
+  const { rate, y, zoom, compare, options } = session.state.value;
+  const runs = [...new Set(shown.map(({ series }) => series.run))];
+  return (
+    <div class="toolbar">
+      <Legend shown={shown} />
+      <OptionChips lens="throughput" except={["points"]} command="stepscope throughput LOGDIR" />
+      {runs.length > 1 && (
+        <Picker
+          label="Baseline"
+          value={compare}
+          words={["", ...runs]}
+          titles={{ "": "none" }}
+          onPick={(run) => session.update({ compare: run })}
+        />
+      )}
+      <span class="spacer" />
+      {zoom !== null && (
+        <button type="button" class="button" onClick={() => session.update({ zoom: null })}>
+          Zoom out
+        </button>
+      )}
+      <Switch
+        label="Rate"
+        value={rate}
+        choices={[
+          { word: "both", title: "both" },
+          { word: "local", title: "local", help: "Rate: smoothed throughput since the last sampling" },
+          { word: "avg", title: "avg", help: "GlobalRate: samples over the whole time" },
+        ]}
+        onPick={(word) => session.update({ rate: word })}
+      />
+      <Switch
+        label="Horizontal axis"
+        value={x}
+        choices={kinds.map((word) => ({ word, title: word }))}
+        onPick={(word) => session.update({ x: word, zoom: null })}
+      />
+      <Switch
+        label="Vertical axis"
+        value={y}
+        choices={[
+          { word: "linear", title: "linear" },
+          { word: "log", title: "log" },
+        ]}
+        onPick={(word) => session.update({ y: word })}
+      />
+      <Menu label="Export" title="All points of these series, or the picture">
+        <div class="check-list">
+          {["csv", "json"].map((kind) => (
+            <a
+              key={kind}
+              class="link"
+              href={address("export", { lens: "throughput", format: kind, ...options })}
+              download
+            >
+              {kind.toUpperCase()}
+            </a>
+          ))}
+          <button type="button" class="link" onClick={onSave}>
+            PNG
+          </button>
+        </div>
+      </Menu>
+    </div>
+  );
+}
+
+function Legend({ shown }: { shown: readonly Shown[] }) {
+  const session = useSession();
+  const { muted } = session.state.value;
+  const toggle = (label: string) =>
+    session.update({ muted: muted.includes(label) ? muted.filter((other) => other !== label) : [...muted, label] });
+  if (shown.length < 2) return null;
+  const button = ({ label, colour, muted: off }: Shown) => (
+    <button key={label} type="button" aria-pressed={!off} title={`Show or hide ${label}`} onClick={() => toggle(label)}>
+      <span class="swatch" style={{ background: colour }} />
+      <span class="name">{label}</span>
+    </button>
+  );
+  return (
+    <div class="legend">
+      {shown.slice(0, MOST_IN_LEGEND).map(button)}
+      {shown.length > MOST_IN_LEGEND && (
+        <Menu label={`${shown.length - MOST_IN_LEGEND} more runs`} title="Show or hide">
+          <div class="check-list legend">{shown.slice(MOST_IN_LEGEND).map(button)}</div>
+        </Menu>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+/** Columns of tables that are all in the browser. */
+
+import { exact, formatIn, percent, type Quantity, scaleFor } from "../lib/units";
+import type { DataColumn } from "./data_table";
+
+interface WordColumn<R> {
+  readonly key: string;
+  readonly title: string;
+  readonly help: string;
+  readonly width?: string;
+  readonly value: (row: R) => string | null;
+}
+
+export function wordColumn<R>({ key, title, help, width = "minmax(120px, 1fr)", value }: WordColumn<R>): DataColumn<R> {
+  return { key, title, help, width, numeric: false, value, cell: (row) => ({ text: value(row) ?? "—" }) };
+}
+
+interface NumberColumn<R> {
+  readonly key: string;
+  readonly title: string;
+  readonly help: string;
+  readonly quantity: Quantity;
+  readonly value: (row: R) => number | null;
+  /** The sum that the figures are shares of. */
+  readonly whole?: number;
+  /** For differences: more and less are told apart. */
+  readonly signed?: boolean;
+}
+
+/** A column of figures in the one unit that fits its largest. */
+export function numberColumn<R>(rows: readonly R[], column: NumberColumn<R>): DataColumn<R> {
+  const { key, title, help, quantity, value, whole, signed } = column;
+  const largest = rows.reduce((most, row) => Math.max(most, Math.abs(value(row) ?? 0)), 0);
+  const scale = scaleFor(quantity, largest);
+  const cell = (row: R) => {
+    const figure = value(row);
+    if (figure === null) return { text: formatIn(scale, null), tone: "muted" as const, title: "not known" };
+    const share = whole ? figure / whole : undefined;
+    const more = signed && figure > 0;
+    return {
+      text: (more ? "+" : "") + formatIn(scale, figure),
+      title:
+        share === undefined ? exact(quantity, figure) : `${exact(quantity, figure)} · ${percent(figure, whole)} of all`,
+      ...(share === undefined ? {} : { share }),
+      ...(signed && figure !== 0 ? { tone: more ? ("more" as const) : ("less" as const) } : {}),
+    };
+  };
+  return { key, title, unit: scale.unit, help, width: "minmax(88px, max-content)", numeric: true, value, cell };
+}

@@ -1,0 +1,224 @@
+/** A table of any length: only the rows in sight are in the document. Keyboard and ARIA as a grid or a treegrid. */
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { contentHeight, scrollTopFor, type Viewport, visibleRows } from "../lib/scroll";
+import { useSize } from "./canvas";
+
+const ROW_HEIGHT = 22;
+const HEAD_HEIGHT = 28;
+
+export interface Cell {
+  readonly text: string;
+  /** The exact figure. */
+  readonly title?: string;
+  /** 0 to 1: the bar behind the figure. */
+  readonly share?: number;
+  readonly tone?: "muted" | "more" | "less" | "bad";
+}
+
+export interface GridColumn<R> {
+  readonly key: string;
+  readonly title: string;
+  readonly unit?: string;
+  /** Definition and formula, in a sentence. */
+  readonly help: string;
+  readonly width: string;
+  readonly numeric: boolean;
+  cell(row: R): Cell;
+  /** What is drawn instead of the cell's text. */
+  content?(row: R): ComponentChildren;
+}
+
+export interface GridProps<R> {
+  readonly label: string;
+  readonly columns: readonly GridColumn<R>[];
+  readonly count: number;
+  readonly row: (index: number) => R | undefined;
+  readonly id: (row: R) => string;
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+  /** The index of the selected row, -1 for none. */
+  readonly cursor: number;
+  readonly onCursor: (index: number) => void;
+  readonly onOpen?: (index: number) => void;
+  /** Rows that are about to be drawn. */
+  readonly onRange?: (first: number, stop: number) => void;
+  /** Brings a row into sight each time the token changes. */
+  readonly reveal?: { readonly row: number; readonly token: unknown } | null;
+  /** Makes a treegrid: where a row stands in the tree. */
+  readonly tree?: (row: R) => { readonly "aria-level": number; readonly "aria-expanded"?: boolean };
+  /** Keys beyond those of a grid; true where it took the key. */
+  readonly onKey?: (event: KeyboardEvent, index: number) => boolean;
+  readonly rowClass?: (row: R) => string;
+}
+
+export function Grid<R>(props: GridProps<R>) {
+  const { columns, count, cursor, onRange, reveal } = props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const size = useSize(scroller);
+  const [scrollTop, setScrollTop] = useState(0);
+  const view: Viewport = { rows: count, rowHeight: ROW_HEIGHT, viewHeight: Math.max(size.height - HEAD_HEIGHT, 0) };
+  const visible = visibleRows(view, scrollTop);
+
+  useLayoutEffect(() => {
+    if (size.height > 0) onRange?.(visible.first, visible.stop);
+  }, [onRange, visible.first, visible.stop, size.height]);
+
+  const show = (row: number) => {
+    const element = scroller.current;
+    if (element !== null && row >= 0) element.scrollTop = scrollTopFor(view, element.scrollTop, row);
+  };
+  useLayoutEffect(() => {
+    if (reveal) show(reveal.row);
+  }, [reveal?.token, size.height > 0]);
+
+  const move = (index: number) => {
+    const next = Math.min(Math.max(index, 0), count - 1);
+    show(next);
+    props.onCursor(next);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.ctrlKey || event.metaKey || count === 0) return;
+    const page = Math.max(Math.floor(view.viewHeight / ROW_HEIGHT) - 1, 1);
+    const target = moveOf(event.key, cursor, page, count);
+    if (target !== null) move(target);
+    else if (event.key === "Enter" && props.onOpen && cursor >= 0) props.onOpen(cursor);
+    else if (!props.onKey?.(event, cursor)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+
+  const template = columns.map((column) => column.width).join(" ");
+  const selected = cursor >= 0 ? props.row(cursor) : undefined;
+  return (
+    <div
+      ref={scroller}
+      class="grid"
+      role={props.tree ? "treegrid" : "grid"}
+      aria-label={props.label}
+      aria-rowcount={count + 1}
+      aria-colcount={columns.length}
+      aria-activedescendant={selected === undefined ? undefined : props.id(selected)}
+      tabIndex={0}
+      style={{ "--columns": template }}
+      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onKeyDown={onKeyDown}
+    >
+      <Head columns={columns} sort={props.sort} onSort={props.onSort} />
+      <div class="grid-body" role="presentation" style={{ height: `${contentHeight(view)}px` }}>
+        <div class="grid-rows" role="presentation" style={{ transform: `translateY(${visible.top}px)` }}>
+          {range(visible.first, visible.stop).map((index) => (
+            <Row key={index} index={index} grid={props} />
+          ))}
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function moveOf(key: string, cursor: number, page: number, count: number): number | null {
+  if (key === "ArrowDown") return cursor + 1;
+  if (key === "ArrowUp") return cursor < 0 ? 0 : cursor - 1;
+  if (key === "PageDown") return cursor + page;
+  if (key === "PageUp") return cursor - page;
+  if (key === "Home") return 0;
+  return key === "End" ? count - 1 : null;
+}
+
+function range(first: number, stop: number): number[] {
+  return Array.from({ length: Math.max(stop - first, 0) }, (_, k) => first + k);
+}
+
+interface HeadProps<R> {
+  readonly columns: readonly GridColumn<R>[];
+  readonly sort: string;
+  readonly onSort: (sort: string) => void;
+}
+
+function Head<R>({ columns, sort, onSort }: HeadProps<R>) {
+  return (
+    <div class="grid-head" role="row" aria-rowindex={1}>
+      {columns.map((column, index) => {
+        const direction = sort === column.key ? "ascending" : sort === `-${column.key}` ? "descending" : "none";
+        return (
+          <div
+            key={column.key}
+            role="columnheader"
+            aria-colindex={index + 1}
+            aria-sort={direction}
+            class={`head ${column.numeric ? "num" : ""} ${index === 0 ? "first" : ""}`}
+          >
+            <button
+              type="button"
+              tabIndex={-1}
+              title={column.help}
+              onClick={() => onSort(nextSort(column.key, column.numeric, sort))}
+            >
+              <span class="head-title">{column.title}</span>
+              {column.unit && <span class="unit">{column.unit}</span>}
+              <span class="arrow" aria-hidden="true">
+                {direction === "none" ? "" : direction === "ascending" ? "▲" : "▼"}
+              </span>
+            </button>
+          </div>
+        );
+      })}
+    </div>
+  );
+}
+
+/** Figures sort the largest first, words from A; a second click turns the order. */
+export function nextSort(key: string, numeric: boolean, sort: string): string {
+  const first = numeric ? `-${key}` : key;
+  const second = numeric ? key : `-${key}`;
+  return sort === first ? second : first;
+}
+
+function Row<R>({ index, grid }: { index: number; grid: GridProps<R> }) {
+  const row = grid.row(index);
+  if (row === undefined) return <div class="row pending" role="row" aria-rowindex={index + 2} aria-busy="true" />;
+  const selected = index === grid.cursor;
+  const classes = `row ${selected ? "selected" : ""} ${grid.rowClass?.(row) ?? ""}`;
+  return (
+    <div
+      id={grid.id(row)}
+      role="row"
+      aria-rowindex={index + 2}
+      aria-selected={selected}
+      class={classes}
+      onClick={() => grid.onCursor(index)}
+      onDblClick={() => grid.onOpen?.(index)}
+      {...grid.tree?.(row)}
+    >
+      {grid.columns.map((column, at) => (
+        <GridCell key={column.key} column={column} row={row} first={at === 0} at={at} />
+      ))}
+    </div>
+  );
+}
+
+interface GridCellProps<R> {
+  readonly column: GridColumn<R>;
+  readonly row: R;
+  readonly first: boolean;
+  readonly at: number;
+}
+
+function GridCell<R>({ column, row, first, at }: GridCellProps<R>) {
+  const { text, title, share, tone } = column.cell(row);
+  const classes = `cell ${column.numeric ? "num" : ""} ${first ? "first" : ""} ${tone ?? ""}`;
+  const bar = share !== undefined && share > 0 ? { "--share": `${Math.min(share, 1) * 100}%` } : undefined;
+  const content = column.content?.(row) ?? text;
+  return (
+    <div
+      role={first ? "rowheader" : "gridcell"}
+      aria-colindex={at + 1}
+      class={bar ? `${classes} bar` : classes}
+      title={title ?? text}
+      style={bar}
+    >
+      {content}
+    </div>
+  );
+}

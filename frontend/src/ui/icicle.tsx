@@ -1,0 +1,119 @@
+/** An icicle on a canvas: width is cost, children hang below their parent. Shares its selection with the table. */
+
+import { useCallback, useMemo, useRef, useState } from "preact/hooks";
+import { BLOCK_TEXT, blockRgb, css } from "../lib/colour";
+import type { IcicleDocument, IcicleRect } from "../lib/documents";
+import { hitRect, neighbour } from "../lib/rects";
+import type { Theme } from "../lib/theme";
+import { Canvas, type Draw, FONT, token, useSize } from "./canvas";
+import { Tooltip } from "./tooltip";
+
+const LEVEL_PX = 18;
+const CHARACTER_PX = 6.1;
+
+export interface IcicleProps {
+  readonly document: IcicleDocument;
+  readonly theme: Theme;
+  readonly selected: number;
+  readonly label: string;
+  readonly matches: ((name: string) => boolean) | null;
+  readonly shorten: (name: string) => string;
+  readonly describe: (rect: IcicleRect) => {
+    readonly title: string;
+    readonly rows: readonly { readonly label: string; readonly value: string }[];
+  };
+  readonly onSelect: (id: number) => void;
+  readonly onZoom: (id: number) => void;
+}
+
+export function Icicle(props: IcicleProps) {
+  const { document: icicle, selected, onZoom } = props;
+  const box = useRef<HTMLDivElement>(null);
+  const size = useSize(box);
+  const [hover, setHover] = useState<{ rect: IcicleRect; x: number; y: number } | null>(null);
+  const height = Math.max(icicle.depths * LEVEL_PX, 1);
+  const canvasSize = useMemo(() => ({ width: size.width, height }), [size.width, height]);
+  const draw = useIcicleDrawing(props, hover?.rect ?? null);
+
+  const rectAt = (event: MouseEvent): IcicleRect | null => {
+    const bounds = (event.currentTarget as Element).getBoundingClientRect();
+    const depth = Math.floor((event.clientY - bounds.top) / LEVEL_PX);
+    return hitRect(icicle.rects, depth, (event.clientX - bounds.left) / bounds.width);
+  };
+  const onMouseMove = (event: MouseEvent) => {
+    const rect = rectAt(event);
+    setHover(rect === null ? null : { rect, x: event.clientX, y: event.clientY });
+  };
+  const onClick = (event: MouseEvent) => {
+    const rect = rectAt(event);
+    if (rect !== null && rect[0] >= 0) onZoom(rect[0]);
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === "Enter") onZoom(selected);
+    else {
+      const next = neighbour(icicle.rects, selected, event.key);
+      if (next === null) return;
+      props.onSelect(next);
+    }
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  return (
+    <div ref={box} class="icicle" tabIndex={0} role="application" aria-label={props.label} onKeyDown={onKeyDown}>
+      <div class="icicle-canvas" onMouseMove={onMouseMove} onMouseLeave={() => setHover(null)} onClick={onClick}>
+        <Canvas draw={draw} size={canvasSize} />
+      </div>
+      {hover && <Tooltip x={hover.x} y={hover.y} {...props.describe(hover.rect)} />}
+    </div>
+  );
+}
+
+function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
+  const { document: icicle, theme, selected, matches, shorten } = props;
+  return useCallback(
+    (context, size) => {
+      const text = css(BLOCK_TEXT[theme]);
+      const fills = icicle.colors.map((name) => css(blockRgb(String(name), theme)));
+      const plain = token("block");
+      const found = matches === null ? null : icicle.names.map(matches);
+      context.font = FONT;
+      context.textBaseline = "middle";
+      for (const rect of icicle.rects) {
+        const [, depth, x0, x1, name, color] = rect;
+        const left = x0 * size.width;
+        const width = (x1 - x0) * size.width;
+        const dim = found !== null && found[name] !== true;
+        context.globalAlpha = dim ? 0.28 : 1;
+        context.fillStyle = fills[color] ?? plain;
+        context.fillRect(left, depth * LEVEL_PX, Math.max(width - 1, 0.5), LEVEL_PX - 1);
+        const characters = Math.floor((width - 8) / CHARACTER_PX);
+        if (characters < 3) continue;
+        context.globalAlpha = dim ? 0.6 : 1;
+        context.fillStyle = text;
+        const label = rect[0] < 0 ? `(${rect[6]} others)` : shorten(icicle.names[name] ?? "");
+        context.fillText(shortened(label, characters), left + 4, depth * LEVEL_PX + LEVEL_PX / 2);
+      }
+      context.globalAlpha = 1;
+      if (hover !== null) outline(context, size.width, hover, token("muted"), 1);
+      const chosen = icicle.rects.find((rect) => rect[0] === selected);
+      if (chosen !== undefined) outline(context, size.width, chosen, token("accent"), 2);
+    },
+    [icicle, theme, selected, matches, shorten, hover],
+  );
+}
+
+function outline(context: CanvasRenderingContext2D, width: number, rect: IcicleRect, colour: string, line: number) {
+  const [, depth, x0, x1] = rect;
+  context.strokeStyle = colour;
+  context.lineWidth = line;
+  const inset = line / 2;
+  const wide = Math.max((x1 - x0) * width - 1 - line, 0);
+  context.strokeRect(x0 * width + inset, depth * LEVEL_PX + inset, wide, LEVEL_PX - 1 - line);
+}
+
+/** A text of at most so many characters, its middle left out: both ends of a name tell it apart. */
+export function shortened(text: string, characters: number): string {
+  if (text.length <= characters) return text;
+  const head = Math.ceil((characters - 1) * 0.6);
+  return `${text.slice(0, head)}…${text.slice(text.length - (characters - 1 - head))}`;
+}

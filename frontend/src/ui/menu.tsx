@@ -1,0 +1,91 @@
+/** A button that opens a box below it; Escape and a click elsewhere close it. */
+
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+
+interface MenuProps {
+  readonly label: ComponentChildren;
+  readonly title: string;
+  readonly children: ComponentChildren;
+}
+
+export function Menu({ label, title, children }: MenuProps) {
+  const [open, setOpen] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    if (!open) return;
+    const onPointerDown = (event: PointerEvent) => {
+      if (!box.current?.contains(event.target as Node)) setOpen(false);
+    };
+    document.addEventListener("pointerdown", onPointerDown);
+    return () => document.removeEventListener("pointerdown", onPointerDown);
+  }, [open]);
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key !== "Escape" || !open) return;
+    setOpen(false);
+    box.current?.querySelector("button")?.focus();
+    event.stopPropagation();
+  };
+  return (
+    <div ref={box} class="menu" onKeyDown={onKeyDown}>
+      <button type="button" class="button" title={title} aria-expanded={open} onClick={() => setOpen(!open)}>
+        {label}
+        <span class="caret" aria-hidden="true">
+          ▾
+        </span>
+      </button>
+      {open && <div class="menu-box">{children}</div>}
+    </div>
+  );
+}
+
+interface ColumnMenuProps {
+  readonly columns: readonly { readonly key: string; readonly title: string; readonly help: string }[];
+  readonly hidden: readonly string[];
+  readonly onHidden: (hidden: string[]) => void;
+}
+
+/** Chooses which columns are shown. The first, which names the rows, always is. */
+export function ColumnMenu({ columns, hidden, onHidden }: ColumnMenuProps) {
+  const toggle = (key: string) =>
+    onHidden(hidden.includes(key) ? hidden.filter((other) => other !== key) : [...hidden, key]);
+  return (
+    <Menu label="Columns" title="Choose columns">
+      <div class="check-list">
+        {columns.map(({ key, title, help }) => (
+          <label key={key} title={help}>
+            <input type="checkbox" checked={!hidden.includes(key)} onChange={() => toggle(key)} />
+            {title}
+          </label>
+        ))}
+      </div>
+    </Menu>
+  );
+}
+
+interface SwitchProps<T extends string> {
+  readonly label: string;
+  readonly value: T;
+  readonly choices: readonly { readonly word: T; readonly title: string; readonly help?: string }[];
+  readonly onPick: (word: T) => void;
+}
+
+/** A few choices of which one holds. */
+export function Switch<T extends string>({ label, value, choices, onPick }: SwitchProps<T>) {
+  return (
+    <div class="switch" role="radiogroup" aria-label={label}>
+      {choices.map(({ word, title, help }) => (
+        <button
+          key={word}
+          type="button"
+          role="radio"
+          aria-checked={word === value}
+          title={help}
+          onClick={() => onPick(word)}
+        >
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}

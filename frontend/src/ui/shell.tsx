@@ -1,0 +1,275 @@
+/** The header: which lens, which record, compared with which; and the sheet of commands. */
+
+import { useMemo, useRef } from "preact/hooks";
+import { type Command, grouped } from "../lib/commands";
+import { recordsOf } from "../lib/selection";
+import { LENSES, type Lens } from "../lib/state";
+import { formatAge } from "../lib/units";
+import { type Session, useCommands, useSession } from "./session";
+import { Notices, Problems } from "./states";
+
+export const LENS_TITLES: Record<Lens, string> = {
+  views: "Views",
+  throughput: "Throughput",
+  incore: "In-core",
+  dcn: "DCN",
+  findings: "Findings",
+};
+
+/** Lenses that show one record; the others show all runs. */
+const OF_ONE_RECORD: readonly Lens[] = ["views", "incore", "dcn"];
+
+export function Header() {
+  const session = useSession();
+  useCommands(useMemo(() => shellCommands(session), [session]));
+  return (
+    <header class="header">
+      <LensTabs />
+      <Pickers />
+      <span class="spacer" />
+      <LiveMark />
+      <button
+        type="button"
+        class="icon-button"
+        title="Keyboard commands (?)"
+        aria-label="Keyboard commands"
+        onClick={() => {
+          session.helpOpen.value = true;
+        }}
+      >
+        ?
+      </button>
+    </header>
+  );
+}
+
+function LensTabs() {
+  const session = useSession();
+  const shown = session.lens.value;
+  const index = session.index.data.value;
+  const list = useRef<HTMLDivElement>(null);
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = LENSES[(LENSES.indexOf(shown) + step + LENSES.length) % LENSES.length];
+    if (step === 0 || next === undefined) return;
+    session.showLens(next);
+    list.current?.querySelector<HTMLElement>(`#tab-${next}`)?.focus();
+    event.preventDefault();
+  };
+  return (
+    <div ref={list} class="tabs" role="tablist" aria-label="Lenses" onKeyDown={onKeyDown}>
+      {LENSES.map((lens) => (
+        <button
+          key={lens}
+          id={`tab-${lens}`}
+          type="button"
+          role="tab"
+          aria-selected={lens === shown}
+          aria-controls="lens"
+          tabIndex={lens === shown ? 0 : -1}
+          class={index !== null && recordsOf(index, lens).length === 0 ? "tab nothing" : "tab"}
+          onClick={() => session.showLens(lens)}
+        >
+          {LENS_TITLES[lens]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Pickers() {
+  const session = useSession();
+  const { runs, names, steps, chosen } = session.choices.value;
+  const state = session.state.value;
+  if (runs.length === 0) return null;
+  const one = OF_ONE_RECORD.includes(session.lens.value);
+  const others = runs.filter((run) => run !== chosen?.run);
+  return (
+    <div class="pickers">
+      {one && (
+        <Picker
+          label="Run"
+          value={chosen?.run ?? state.run}
+          words={runs}
+          onPick={(run) => session.showRecord({ run, name: "", step: "" })}
+        />
+      )}
+      {one && names.length > 1 && (
+        <Picker
+          label="Record"
+          value={chosen?.name ?? state.name}
+          words={names}
+          onPick={(name) => session.showRecord({ name, step: "" })}
+        />
+      )}
+      {one && steps.length > 1 && (
+        <Picker
+          label="Step"
+          value={state.step}
+          words={["", ...steps.map(String)]}
+          titles={{ "": `newest (${chosen?.first_step ?? ""})` }}
+          onPick={(step) => session.showRecord({ step })}
+        />
+      )}
+      {one && (
+        <Picker
+          label="Baseline"
+          value={state.compare}
+          words={["", ...others]}
+          titles={{ "": others.length > 0 ? "none" : "no other run" }}
+          onPick={(compare) => session.showRecord({ compare })}
+        />
+      )}
+    </div>
+  );
+}
+
+interface PickerProps {
+  readonly label: string;
+  readonly value: string;
+  readonly words: readonly string[];
+  readonly titles?: Readonly<Record<string, string>>;
+  readonly onPick: (word: string) => void;
+}
+
+export function Picker({ label, value, words, titles = {}, onPick }: PickerProps) {
+  const known = words.includes(value) ? words : [...words, value];
+  return (
+    <label class="picker">
+      <span>{label}</span>
+      <select value={value} disabled={known.length < 2} onChange={(event) => onPick(event.currentTarget.value)}>
+        {known.map((word) => (
+          <option key={word} value={word}>
+            {titles[word] ?? (word === "." ? "(top)" : word)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+/** Says that a record still grows, or when the shown one was written. */
+function LiveMark() {
+  const session = useSession();
+  const { chosen } = session.choices.value;
+  if (chosen === null) return null;
+  if (!chosen.closed) return <span class="live">live</span>;
+  const seconds = Date.now() / 1000 - Number(chosen.written_wall_ns ?? 0) / 1e9;
+  return (
+    <span class="muted written" title={chosen.producer}>
+      {chosen.written_wall_ns ? `written ${formatAge(seconds)}` : ""}
+    </span>
+  );
+}
+
+export function ShellNotices() {
+  const session = useSession();
+  const dismiss = () => {
+    session.notices.value = [];
+  };
+  return (
+    <>
+      <Notices notices={session.notices.value} dismiss={dismiss} />
+      <Problems problems={session.index.data.value?.problems ?? []} />
+    </>
+  );
+}
+
+function shellCommands(session: Session): Command[] {
+  const group = "Everywhere";
+  const step = (by: number) => () => {
+    const { steps, chosen } = session.choices.value;
+    const at = steps.indexOf(chosen?.first_step ?? Number.NaN);
+    const next = steps[at + by];
+    if (at >= 0 && next !== undefined) session.showRecord({ step: String(next) });
+  };
+  const lenses = LENSES.map((lens, at) => ({
+    keys: [`Alt+${at + 1}`],
+    title: LENS_TITLES[lens],
+    group: "Lenses",
+    run: () => session.showLens(lens),
+  }));
+  return [
+    ...lenses,
+    { keys: ["["], title: "Earlier step", group, run: step(-1) },
+    { keys: ["]"], title: "Later step", group, run: step(1) },
+    { keys: ["r"], title: "Read again", group, run: () => session.refresh() },
+    {
+      keys: ["?"],
+      title: "This sheet",
+      group,
+      run: () => {
+        session.helpOpen.value = !session.helpOpen.value;
+      },
+    },
+  ];
+}
+
+/** Keys of widgets that hold the focus; they are no commands, but belong on the sheet. */
+const WIDGET_KEYS: [string, [string, string][]][] = [
+  [
+    "In a table",
+    [
+      ["↑ ↓", "Move"],
+      ["← →", "Close or open a row"],
+      ["Home End", "First or last row"],
+      ["Enter", "Details"],
+    ],
+  ],
+  [
+    "In an icicle",
+    [
+      ["← ↑ → ↓", "Move"],
+      ["Enter", "Zoom in"],
+    ],
+  ],
+  [
+    "In a chart",
+    [
+      ["drag", "Zoom"],
+      ["double-click", "Zoom out"],
+    ],
+  ],
+];
+
+export function HelpSheet() {
+  const session = useSession();
+  if (!session.helpOpen.value) return null;
+  const close = () => {
+    session.helpOpen.value = false;
+  };
+  const commands = grouped(session.commands.value).map(
+    ([group, list]) =>
+      [group, list.map(({ keys, title }) => [keys.join(" or "), title])] as [string, [string, string][]],
+  );
+  return (
+    <div class="sheet-back">
+      <section class="sheet" role="dialog" aria-modal="true" aria-label="Keyboard commands">
+        <button
+          type="button"
+          class="icon-button close"
+          aria-label="Close"
+          onClick={close}
+          ref={(button) => button?.focus()}
+        >
+          ×
+        </button>
+        {[...commands, ...WIDGET_KEYS].map(([group, rows]) => (
+          <div key={group} class="sheet-group">
+            <h2>{group}</h2>
+            <dl>
+              {rows.map(([keys, title]) => (
+                <div key={keys + title}>
+                  <dt>
+                    <kbd>{keys.replace("Mod", "Ctrl")}</kbd>
+                  </dt>
+                  <dd>{title}</dd>
+                </div>
+              ))}
+            </dl>
+          </div>
+        ))}
+      </section>
+    </div>
+  );
+}

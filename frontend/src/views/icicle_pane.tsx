@@ -1,0 +1,42 @@
+import { useMemo } from "preact/hooks";
+import type { IcicleDocument, IcicleRect } from "../lib/documents";
+import { matcher } from "../lib/matching";
+import { format, percent } from "../lib/units";
+import { Icicle } from "../ui/icicle";
+import { useSession } from "../ui/session";
+import { quantityOf, rowName } from "./columns";
+import type { Documents } from "./index";
+
+/** The icicle of the chosen total. Its failure leaves the table as it is. */
+export function IciclePane({ documents }: { documents: Documents }) {
+  const session = useSession();
+  const { selected, search } = session.state.value;
+  const icicle = documents.icicle.data.value;
+  const head = documents.rows.head.value;
+  const unit = head?.columns.find((column) => column.name === icicle?.metric)?.unit ?? "us";
+  const matches = useMemo(() => matcher(search), [search]);
+  if (icicle === null) return null;
+  if (icicle.rects.length < 2) return null;
+  return (
+    <Icicle
+      document={icicle}
+      theme={session.theme.value}
+      selected={selected}
+      label={`Icicle of ${icicle.metric}; the table below has the same rows`}
+      matches={matches}
+      shorten={rowName}
+      describe={(rect) => describe(icicle, rect, unit)}
+      onSelect={(id) => session.update({ selected: id })}
+      onZoom={(id) => session.update({ root: id, selected: id })}
+    />
+  );
+}
+
+function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, unit: string) {
+  const [id, , x0, x1, name, color, folded] = rect;
+  const value = total === null ? null : (x1 - x0) * total;
+  const title = id < 0 ? `${folded.toLocaleString()} others` : rowName(names[name] ?? "");
+  const kind = id < 0 ? "" : String(colors[color] ?? "");
+  const cost = { label: format(quantityOf(unit), value), value: percent(x1 - x0, 1) };
+  return { title, rows: kind === title || kind === "" ? [cost] : [cost, { label: kind, value: "" }] };
+}

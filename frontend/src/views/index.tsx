@@ -1,0 +1,131 @@
+/** The views lens: an icicle and a tree-table over the same rows, and the detail of one. */
+
+import { useSignal, useSignalEffect } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+import type { Command } from "../lib/commands";
+import type { IcicleDocument, NodeDocument } from "../lib/documents";
+import { VIEWS } from "../lib/state";
+import { PagedRows } from "../ui/paged_rows";
+import { Resource } from "../ui/resource";
+import { focusSearch } from "../ui/search_box";
+import { type Session, useCommands, useSession } from "../ui/session";
+import { Failure, Problems, Skeleton } from "../ui/states";
+import { Comparison } from "./comparison";
+import { Drawer } from "./drawer";
+import { IciclePane } from "./icicle_pane";
+import { icicleAddress, nodeAddress, rowsParameters } from "./questions";
+import { Crumbs, Toolbar } from "./toolbar";
+import { CLOSE_ALL, OPEN_ALL } from "./tree";
+import { TreePane } from "./tree_pane";
+
+export interface Documents {
+  readonly rows: PagedRows;
+  readonly icicle: Resource<IcicleDocument>;
+  /** The selected row, and the row that the tree starts from. */
+  readonly node: Resource<NodeDocument>;
+  readonly root: Resource<NodeDocument>;
+}
+
+export function ViewsLens() {
+  const session = useSession();
+  return session.state.value.compare === "" ? <Tree /> : <Comparison />;
+}
+
+function Tree() {
+  const session = useSession();
+  const documents = useDocuments(session);
+  useCommands(useMemo(() => viewCommands(session, documents), [session, documents]));
+  const { rows } = documents;
+  const head = rows.head.value;
+  const error = rows.error.value;
+  return (
+    <>
+      <Toolbar documents={documents} />
+      {head !== null && <Problems problems={head.problems} />}
+      {error !== null && <Failure error={error} retry={() => ask(session, documents, true)} />}
+      {error === null && head === null && rows.slow.value && <Skeleton />}
+      {error === null && head !== null && (
+        <div class="split">
+          <div class="main-column">
+            <Crumbs documents={documents} />
+            <IciclePane documents={documents} />
+            <TreePane documents={documents} head={head} />
+          </div>
+          {session.state.value.drawer === "open" && <Drawer documents={documents} head={head} />}
+        </div>
+      )}
+    </>
+  );
+}
+
+function useDocuments(session: Session): Documents {
+  const documents = useMemo(() => {
+    const { fetcher } = session;
+    return {
+      rows: new PagedRows(fetcher),
+      icicle: new Resource<IcicleDocument>(fetcher),
+      node: new Resource<NodeDocument>(fetcher),
+      root: new Resource<NodeDocument>(fetcher),
+    };
+  }, [session]);
+  const written = useSignal("");
+  useSignalEffect(() => {
+    if (!session.visible.value || session.choices.value.chosen === null) return;
+    // The same record written anew is another answer to the same question.
+    const now = `${session.reloads.value} ${session.choices.value.chosen.written_wall_ns}`;
+    const again = written.peek() !== "" && written.peek() !== now;
+    written.value = now;
+    ask(session, documents, again);
+  });
+  useEffect(() => () => documents.rows.close(), [documents]);
+  return documents;
+}
+
+function ask(session: Session, documents: Documents, again = false): void {
+  const state = session.state.value;
+  const record = session.recordParameters.value;
+  documents.rows.show(rowsParameters(state, record), again);
+  void documents.icicle.load(icicleAddress(state, record), again);
+  if (state.drawer === "open") void documents.node.load(nodeAddress(state, record, state.selected), again);
+  if (state.root > 0) void documents.root.load(nodeAddress(state, record, state.root), again);
+}
+
+function viewCommands(session: Session, { rows, root }: Documents): Command[] {
+  const group = "Views";
+  const up = () => {
+    const parent = root.data.value?.parent;
+    const { root: from } = session.state.value;
+    if (from > 0) session.update({ root: typeof parent === "number" ? Math.max(parent, 0) : 0, selected: from });
+  };
+  const match = (by: number) => () => {
+    const matches = rows.head.value?.matches;
+    if (matches && matches.count > 0) session.update({ match: (matches.index + by + matches.count) % matches.count });
+  };
+  return [
+    ...VIEWS.map((view, at) => ({
+      keys: [String(at + 1)],
+      title: `By ${view}`,
+      group,
+      run: () => session.showRecord({ view, sort: "", metric: "" }),
+    })),
+    { keys: ["/", "Mod+f"], title: "Search", group, run: focusSearch },
+    { keys: ["n"], title: "Next match", group, run: match(1) },
+    { keys: ["p"], title: "Previous match", group, run: match(-1) },
+    { keys: ["*"], title: "Open all rows", group, run: () => session.update(OPEN_ALL) },
+    { keys: ["-"], title: "Close all rows", group, run: () => session.update(CLOSE_ALL) },
+    {
+      keys: ["z"],
+      title: "Start from the selected row",
+      group,
+      run: () => session.update({ root: session.state.value.selected }),
+    },
+    { keys: ["u", "Backspace"], title: "Up to the parent", group, run: up },
+    { keys: ["Escape"], title: "Show the whole tree", group, run: () => session.update({ root: 0 }) },
+    {
+      keys: ["d"],
+      title: "Details of the selected row",
+      group,
+      run: () => session.update({ drawer: session.state.value.drawer === "open" ? "" : "open" }),
+    },
+  ];
+}

@@ -1,0 +1,155 @@
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import { blockRgb, css } from "../lib/colour";
+import type { RowsDocument, ViewRow } from "../lib/documents";
+import type { Theme } from "../lib/theme";
+import { Grid, type GridColumn } from "../ui/grid";
+import { type Session, useSession } from "../ui/session";
+import { copyText } from "../ui/states";
+import { colourKey, figureColumn, figureOf, onSide, rowName, usefulColumns } from "./columns";
+import type { Documents } from "./index";
+import { arrow, toggle } from "./tree";
+
+/** The tree-table. */
+export function TreePane({ documents, head }: { documents: Documents; head: RowsDocument }) {
+  const session = useSession();
+  const { rows } = documents;
+  rows.version.value; // Drawn again as rows arrive.
+  const state = session.state.value;
+  const columns = useColumns(session, head);
+  const found = rows.indexOf(state.selected);
+  const [wanted, setWanted] = useState(-1);
+  const cursor = wanted >= 0 ? wanted : found;
+  const wantedRow = wanted >= 0 ? rows.row(wanted) : undefined;
+  useEffect(() => {
+    if (wantedRow === undefined) return;
+    setWanted(-1);
+    session.update({ selected: wantedRow.id });
+  }, [wantedRow, session]);
+  useFollowMatch(session, head);
+
+  const onRange = useCallback((first: number, stop: number) => rows.need(first, stop), [rows]);
+  const open = () => session.update({ drawer: "open" });
+  const onKey = (event: KeyboardEvent, index: number): boolean => {
+    if (event.key === "c") {
+      const row = rows.row(index);
+      if (row !== undefined) copyText(tsv(columns, row));
+      return row !== undefined;
+    }
+    const action = arrow(event.key, index, (at) => rows.row(at));
+    if (action === null) return false;
+    if ("toggle" in action) session.update({ toggled: toggle(session.state.value.toggled, action.toggle) });
+    else setWanted(action.move);
+    return true;
+  };
+  return (
+    <>
+      <Grid
+        label={`Rows by ${head.view}`}
+        columns={columns}
+        count={head.visible_rows}
+        row={(index) => rows.row(index)}
+        id={(row) => `row-${row.id}`}
+        sort={state.sort}
+        onSort={(sort) => session.update({ sort })}
+        cursor={cursor}
+        onCursor={setWanted}
+        onOpen={open}
+        onRange={onRange}
+        reveal={revealOf(state.search, state.root, head)}
+        tree={(row) => ({
+          "aria-level": row.depth + 1,
+          ...(row.children > 0 ? { "aria-expanded": row.open } : {}),
+        })}
+        onKey={onKey}
+        rowClass={(row) => (row.matched ? "matched" : "")}
+      />
+      <Status head={head} />
+    </>
+  );
+}
+
+/** Where to scroll: to the match that was gone to, else to the top of another tree. */
+function revealOf(search: string, root: number, head: RowsDocument) {
+  const offset = search === "" ? null : (head.matches?.row_offset ?? null);
+  if (offset !== null) return { row: offset, token: `${search} ${head.matches?.index} ${head.matches?.count}` };
+  return { row: 0, token: `${head.view} ${root}` };
+}
+
+function useFollowMatch(session: Session, head: RowsDocument): void {
+  const id = head.matches?.id ?? null;
+  const searching = session.state.value.search !== "";
+  useEffect(() => {
+    if (searching && id !== null) session.update({ selected: id });
+  }, [session, searching, id]);
+}
+
+function useColumns(session: Session, head: RowsDocument): GridColumn<ViewRow>[] {
+  const { side, hidden, view } = session.state.value;
+  const theme = session.theme.value;
+  return useMemo(() => {
+    const useful = usefulColumns(head);
+    const shown = useful.filter((column) => onSide(column, side, useful) && !hidden.includes(column.name));
+    const largest = (name: string) => Math.max(...head.rows.map((row) => Math.abs(figureOf(row, name) ?? 0)), 0);
+    return [
+      nameColumn(session, view, theme),
+      ...shown.map((column) => figureColumn(column, head.root, largest(column.name))),
+    ];
+  }, [session, head, side, hidden, view, theme]);
+}
+
+function nameColumn(session: Session, view: string, theme: Theme): GridColumn<ViewRow> {
+  return {
+    key: "name",
+    title: view === "code" ? "line of code" : view,
+    help: "The row's name. Click to sort siblings by name.",
+    width: "minmax(300px, 1fr)",
+    numeric: false,
+    cell: (row) => ({ text: row.name, title: row.name }),
+    content: (row) => <TreeName row={row} theme={theme} session={session} />,
+  };
+}
+
+interface TreeNameProps {
+  readonly row: ViewRow;
+  readonly theme: Theme;
+  readonly session: Session;
+}
+
+function TreeName({ row, theme, session }: TreeNameProps) {
+  const onToggle = (event: MouseEvent) => {
+    event.stopPropagation();
+    session.update({ toggled: toggle(session.state.value.toggled, row.id) });
+  };
+  const { root } = session.state.value;
+  const indent = Math.max(root > 0 ? row.depth - 1 : row.depth, 0);
+  return (
+    <div class="tree" style={{ paddingLeft: `${Math.min(indent, 40) * 14}px` }}>
+      {row.children > 0 ? (
+        <button type="button" class="twist" tabIndex={-1} aria-label={row.open ? "Close" : "Open"} onClick={onToggle}>
+          {row.open ? "▼" : "▶"}
+        </button>
+      ) : (
+        <span class="twist" />
+      )}
+      <span class="dot" style={{ background: css(blockRgb(colourKey(row), theme)) }} />
+      <span class="name">{rowName(row.name)}</span>
+    </div>
+  );
+}
+
+function Status({ head }: { head: RowsDocument }) {
+  const { total_rows, visible_rows } = head;
+  return (
+    <div class="status" role="status">
+      <span>{`${visible_rows.toLocaleString()} of ${total_rows.toLocaleString()} rows open`}</span>
+      {head.steps.length > 0 && <span>{`${head.steps.length.toLocaleString()} steps profiled`}</span>}
+      <span class="spacer" />
+      <span>Enter: details · z: start from here · c: copy row · ?: all keys</span>
+    </div>
+  );
+}
+
+function tsv(columns: readonly GridColumn<ViewRow>[], row: ViewRow): string {
+  const value = ({ key }: GridColumn<ViewRow>) => (key === "name" ? row.name : String(figureOf(row, key) ?? ""));
+  return `${columns.map(({ key }) => key).join("\t")}\n${columns.map(value).join("\t")}`;
+}
