@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> int:
 
 def write_profile(logdir: Path) -> None:
     """Imports the profile that the package ships."""
-    sample = importlib.resources.files("stepscope.cli").joinpath("samples", "small_net.pt.trace.json.gz")
+    sample = importlib.resources.files("stepscope.cli").joinpath("samples").joinpath("small_net.pt.trace.json.gz")
     with importlib.resources.as_file(sample) as path:
         outcome = import_file(path, str(logdir), "pytorch-small-net", None)
     if outcome.error:

@@ -6,14 +6,14 @@ import argparse
 import sys
 from typing import Any
 
-import msgspec
-
-from stepscope.cli.output import print_document, print_problems, write_view
+from stepscope.cli.output import print_document, print_problems
+from stepscope.cli.view_output import write_view
 from stepscope.errors import StepscopeError
 from stepscope.lenses.options import OptionSpec
 from stepscope.queries import options as option_tables
 from stepscope.queries.asking import Source
 from stepscope.queries.opening import open as open_source
+from stepscope.queries.results import ViewsAnswer
 
 _HELP = {
     "views": "which op, scope, line of code or graph node costs the time and memory",
@@ -99,12 +99,17 @@ def run(options: argparse.Namespace) -> int:
             print(f"stepscope: {path}: {error}", file=sys.stderr)
             code = max(code, error.exit_code)
             continue
-        if lens == "views" and baseline is None and write_view(result, values):
+        if lens == "views" and baseline is None and _written(options, result, values):
             continue
         documents.append(result.to_json())
     if documents:
         print_document(lens, _joined(documents), options.format)
     return code
+
+
+def _written(options: argparse.Namespace, answer: ViewsAnswer, values: dict[str, Any]) -> bool:
+    compat = values.get("compat") == "tfprof" and options.format == "table"
+    return write_view(answer, values.get("output") or "", compat=compat)
 
 
 def _joined(documents: list[dict[str, Any]]) -> dict[str, Any]:
@@ -114,8 +119,3 @@ def _joined(documents: list[dict[str, Any]]) -> dict[str, Any]:
     if all("series" in document for document in documents):
         return {"series": [series for document in documents for series in document["series"]]}
     return {"sources": documents}
-
-
-def encoded(document: Any) -> str:
-    """A document as JSON text."""
-    return msgspec.json.encode(document).decode()

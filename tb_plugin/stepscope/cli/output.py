@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from stepscope.exporting.csv import neutral
+from stepscope.queries.export import csv_text
 from stepscope.queries.tables import document_rows
 from stepscope.store.reading import Problem
 
@@ -25,12 +24,12 @@ def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
         print_rows(document_rows(lens, document), form)
 
 
-def print_rows(rows: Sequence[Mapping[str, Any]], form: str) -> None:
+def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
     """Prints rows that have the same columns."""
     if form == "json":
         print(msgspec.json.encode(rows).decode())
     elif form == "csv":
-        _print_csv(rows)
+        print(csv_text(list(rows)), end="")
     else:
         _print_table(rows)
 
@@ -40,18 +39,6 @@ def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
     for row in rows:
         names.update(dict.fromkeys(row))
     return list(names)
-
-
-def _print_csv(rows: Sequence[Mapping[str, Any]]) -> None:
-    writer = csv.writer(sys.stdout, lineterminator="\n")
-    columns = _columns(rows)
-    writer.writerow(columns)
-    for row in rows:
-        writer.writerow([neutral(_plain(row.get(column))) for column in columns])
-
-
-def _plain(value: Any) -> str:
-    return "" if value is None else value if isinstance(value, str) else msgspec.json.encode(value).decode()
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:

@@ -11,15 +11,17 @@ from typing import Any, TypeVar
 
 from stepscope.errors import OptionError
 from stepscope.lenses import dcn, incore, throughput, views
+from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Record
+from stepscope.model.profile import Profile
 from stepscope.queries import options as option_tables
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.results import ViewsAnswer
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
+from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
 
 T = TypeVar("T")
-VIEW_GROUPS_LEFT_OUT = frozenset({"allocations"})
 
 
 class Cache:
@@ -55,6 +57,18 @@ class _Cell:
             if not self._made:
                 self._made.append(make())
             return self._made[0]
+
+
+class _Engine:
+    """A view engine that threads take turns at: it keeps what it works out."""
+
+    def __init__(self, profile: Profile) -> None:
+        self._engine = views.ViewEngine(profile)
+        self._lock = threading.Lock()
+
+    def analyze(self, chosen: ViewsOptions) -> ViewResult:
+        with self._lock:
+            return self._engine.analyze(chosen)
 
 
 @dataclass(frozen=True)
@@ -110,15 +124,27 @@ class Source:
     def views(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
         chosen = option_tables.build("views", values)
-        ref = self.one("profile")
-        result = self._view(ref, chosen)
+        result = self._view(self.one("profile"), chosen)
         if compare is None:
             return ViewsAnswer(result)
         return views.compare(result, compare._view(compare.one("profile"), chosen), chosen)
 
-    def _view(self, ref: RecordRef, chosen: Any) -> Any:
-        engine = self.cache.get(("engine", ref.run, ref.name, ref.key), lambda: views.ViewEngine(self.read(ref)))
-        return self.cache.get(("view", ref.run, ref.name, ref.key, chosen), lambda: engine.analyze(chosen))
+    def windows(self, **values: Any) -> Windows:
+        """The windows over a view that the panel asks for."""
+        chosen: ViewsOptions = option_tables.build("views", values)
+        ref = self.one("profile")
+        key = ("windows", ref.run, ref.name, ref.key, chosen)
+        return self.cache.get(key, lambda: Windows(self._view(ref, chosen)))
+
+    def _view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
+        key = (ref.run, ref.name, ref.key)
+        engine = self.cache.get(("engine", *key), lambda: _Engine(self._profile(ref)))
+        return self.cache.get(("view", *key, chosen), lambda: engine.analyze(chosen))
+
+    def _profile(self, ref: RecordRef) -> Profile:
+        record = self.read(ref)
+        assert isinstance(record, Profile)
+        return record
 
     def throughput(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The throughput lens. Options: see `stepscope.lenses.throughput.options.ThroughputOptions`."""

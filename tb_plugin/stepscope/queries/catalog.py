@@ -93,11 +93,11 @@ class StoreCatalog:
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
         """The record, or those groups of it."""
         if ref in self._scalars:
-            return _from_scalars(ref, self._scalars[ref])
-        records = [self._store.read(entry, groups) for entry in self._blocks[ref]]
-        if len(records) == 1:
-            return records[0]
-        return merge([record for record in records if isinstance(record, Throughput)])
+            record: Record = from_scalars(self._scalars[ref])
+        else:
+            found = [self._store.read(entry, groups) for entry in self._blocks[ref]]
+            record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
+        return replace(record, header=replace(record.header, run=ref.run))
 
 
 def _joined(entries: Sequence[RecordEntry]) -> RecordRef:
@@ -139,11 +139,6 @@ def _scalar_ref(run: str, name: str, found: Sequence[ScalarSeries]) -> RecordRef
     wall_ns = max((int(one.wall_time_s[-1] * 1e9) for one in found if len(one.wall_time_s)), default=0)
     first, last = (int(steps.min()), int(steps.max())) if len(steps) else (None, None)
     return RecordRef(run, "throughput", name, found[0].tag, key, first, last, True, len(steps), wall_ns, "scalars")
-
-
-def _from_scalars(ref: RecordRef, found: Sequence[ScalarSeries]) -> Record:
-    record = from_scalars(found)
-    return replace(record, header=replace(record.header, run=ref.run))
 
 
 class FileCatalog:

@@ -80,8 +80,7 @@ def views(query: Query) -> dict[str, Any]:
     if baseline is not None:
         compared: dict[str, Any] = source.views(compare=baseline, **values).to_json()
         return compared
-    result = source.views(**values).result
-    windows = source.cache.get(("windows", id(result)), lambda: Windows(result))
+    windows = source.windows(**values)
     shape = query.text("shape", "rows")
     if shape == "icicle":
         return windows.icicle(
@@ -110,10 +109,10 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
     )
     return {
         "view": result.view,
-        "options": dataclasses.asdict(result.options),
+        "options": dataclasses.asdict(result.resolved.options),
         "columns": [dataclasses.asdict(field) for field in result.fields],
-        "steps": result.steps,
-        "problems": result.problems,
+        "steps": [{"id": number, "name": name} for number, name in result.steps],
+        "problems": [dataclasses.asdict(loss) for loss in result.problems],
     } | windows.rows(window)
 
 

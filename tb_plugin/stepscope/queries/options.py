@@ -64,7 +64,7 @@ def _bool(text: str) -> bool:
 
 
 _READERS: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": _bool}
-_PYTHON: dict[str, tuple[type, ...]] = {
+_PYTHON: dict[str, tuple[type[Any], ...]] = {
     "int": (int,),
     "float": (int, float),
     "str": (str, int),
@@ -76,7 +76,8 @@ _PYTHON: dict[str, tuple[type, ...]] = {
 def _checked(lens: str, spec: OptionSpec, value: Any) -> Any:
     if value is None and spec.optional:
         return None
-    if not isinstance(value, _PYTHON[spec.type]) or (isinstance(value, bool) and spec.type != "bool"):
+    wrong = isinstance(value, bool) and spec.type != "bool"
+    if wrong or not isinstance(value, _PYTHON[spec.type]):
         raise _wrong(lens, spec, value)
     if spec.type == "strings":
         return tuple(str(part) for part in value)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 Row = dict[str, Any]
@@ -80,4 +80,9 @@ def _scalars(row: Mapping[str, Any]) -> Row:
     return {key: value for key, value in row.items() if not isinstance(value, list | dict)}
 
 
-_ROWS: dict[str, Any] = {"views": _views, "throughput": _throughput, "incore": _incore, "dcn": _dcn}
+_ROWS: dict[str, Callable[[Mapping[str, Any]], list[Row]]] = {
+    "views": _views,
+    "throughput": _throughput,
+    "incore": _incore,
+    "dcn": _dcn,
+}

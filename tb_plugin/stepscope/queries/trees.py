@@ -172,6 +172,6 @@ class Icicle:
         parents, inverse = np.unique(self.tree.parent[rows], return_inverse=True)
         start = np.full(len(parents), np.inf)
         np.minimum.at(start, inverse, self._start[rows])
-        summed = np.bincount(inverse, weights=value[rows], minlength=len(parents))
+        summed = np.bincount(inverse, weights=value[rows], minlength=len(parents)).astype(np.float64)
         counts = np.bincount(inverse, weights=self.tree.end[rows] - rows, minlength=len(parents))
         return parents.astype(np.int64), summed, counts.astype(np.int64), start

@@ -80,8 +80,11 @@ class Windows:
         if not field:
             return np.arange(len(self.tree))
         if field == "name":
-            ranks = self.result.name_ranks()
+            names = self.result.names(np.arange(len(self.tree)))
+            ranks = np.empty(len(names), np.int64)
+            ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
             return display_order(self.tree, [-ranks if descending else ranks])
+        self._require(field, [spec.name for spec in self.result.fields])
         values = self.result.column(field)
         return display_order(self.tree, [-values if descending else values])
 
@@ -92,7 +95,7 @@ class Windows:
         return self.result.search(search, regex=False, ignore_case=True)
 
     def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
-        names, kinds, figures = self.result.names(rows), self.result.kinds(rows), self.result.figures(rows)
+        names, kinds, figures = self.result.names(rows), self.result.op_types(rows), self.result.figures(rows)
         described: list[dict[str, Any]] = []
         for i, row in enumerate(rows.tolist()):
             one = {
@@ -138,10 +141,11 @@ class Windows:
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
         """The rectangles of an icicle of a total."""
         self._check_row(root)
+        self._require(metric, [spec.name for spec in self.result.fields if spec.total])
         found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
         real = found.row[found.row >= 0]
         names, name_index = _indexed(self.result.names(real))
-        colors, color_index = _indexed(self.result.kinds(real))
+        colors, color_index = _indexed(self.result.op_types(real))
         fill = [-1] * (len(found.row) - len(real))
         columns = (
             found.row.tolist(),
@@ -163,10 +167,12 @@ class Windows:
         }
 
     def _laid_out(self, metric: str) -> Icicle:
-        totals = [f.name for f in self.result.fields if f.total]
-        if metric not in totals:
-            raise OptionError(f"no total {metric!r}", where="metric", remedy=f"Choose from {', '.join(totals)}")
         return Icicle(self.tree, self.result.column(metric))
+
+    @staticmethod
+    def _require(name: str, known: list[str]) -> None:
+        if name not in known:
+            raise OptionError(f"no figure {name!r}", where="query", remedy=f"Choose from {', '.join(known)}")
 
     def node(self, row: int) -> dict[str, Any]:
         """Everything about one row."""
