@@ -10,6 +10,7 @@ from stepscope.lenses.dcn.options import DcnOptions
 from stepscope.lenses.dcn.pairing import Flags
 from stepscope.lenses.dcn.problems import problems_of
 from stepscope.lenses.dcn.result import CoreTable, DcnResult, HostTable
+from stepscope.lenses.dcn.rows import Row, merged
 from stepscope.lenses.dcn.tabulate import Core, Pool, pool
 from stepscope.model.collectives import Collectives
 
@@ -25,14 +26,14 @@ def analyze(records: Collectives | Sequence[Collectives], options: DcnOptions | 
     given = [records] if isinstance(records, Collectives) else list(records)
     pooled = pool(given)
     chosen = _chosen(pooled, options)
-    hosts = tuple(
-        _host(pooled, name, chosen, options) for name in pooled.hosts if not options.host or name in options.host
-    )
-    first_core = chosen & _of_cores(pooled, [core.id == 0 for core in pooled.cores])
+    tables = tuple(CoreTable(*pair) for pair in zip(pooled.cores, pooled.tables(chosen), strict=True))
+    tables = tuple(sorted((t for t in tables if _has_core(t.core, options)), key=lambda t: t.core.id))
+    names = [name for name in pooled.hosts if not options.host or name in options.host]
+    hosts = tuple(HostTable(name, mine := _of_host(tables, name), _all(mine)) for name in names)
     return DcnResult(
         hosts=hosts,
-        all_cores=tuple(pooled.table(chosen)),
-        core0_only=tuple(pooled.table(first_core)),
+        all_cores=merged(row for host in hosts for row in host.all_cores),
+        core0_only=merged(row for host in hosts for table in host.cores if not table.core.id for row in table.rows),
         problems=problems_of(given, pooled),
         pool=pooled,
         chosen=np.flatnonzero(chosen),
@@ -41,22 +42,16 @@ def analyze(records: Collectives | Sequence[Collectives], options: DcnOptions | 
     )
 
 
-def _host(pooled: Pool, name: str, chosen: Flags, options: DcnOptions) -> HostTable:
-    mine = [core.host == name for core in pooled.cores]
-    cores = sorted((core.id, i) for i, core in enumerate(pooled.cores) if mine[i] and _has_core(core, options))
-    tables = tuple(
-        CoreTable(pooled.cores[i], tuple(pooled.table(chosen & (pooled.occurrences.core == i)))) for _, i in cores
-    )
-    return HostTable(name, tables, tuple(pooled.table(chosen & _of_cores(pooled, mine))))
+def _of_host(tables: Sequence[CoreTable], host: str) -> tuple[CoreTable, ...]:
+    return tuple(table for table in tables if table.core.host == host)
+
+
+def _all(tables: Sequence[CoreTable]) -> tuple[Row, ...]:
+    return merged(row for table in tables for row in table.rows)
 
 
 def _has_core(core: Core, options: DcnOptions) -> bool:
     return not options.core or str(core.id) in options.core
-
-
-def _of_cores(pooled: Pool, wanted: Sequence[bool]) -> Flags:
-    flags: Flags = np.array([*wanted, False], np.bool_)[pooled.occurrences.core]
-    return flags
 
 
 def _chosen(pooled: Pool, options: DcnOptions) -> Flags:
@@ -67,7 +62,8 @@ def _chosen(pooled: Pool, options: DcnOptions) -> Flags:
         and (not options.rendezvous or rendezvous in options.rendezvous)
         for program, rendezvous in pooled.names
     ]
-    chosen = _of_cores(pooled, cores) & np.array([*keys, False], np.bool_)[pooled.occurrences.key]
+    chosen: Flags = np.array([*cores, False], np.bool_)[pooled.occurrences.core]
+    chosen = chosen & np.array([*keys, False], np.bool_)[pooled.occurrences.key]
     if options.transfer_type:
         kinds = [op.transfer_type in options.transfer_type for op in pooled.ops]
         chosen &= np.array([*kinds, False], np.bool_)[pooled.occurrences.send_instruction]

@@ -37,7 +37,7 @@ def pair(group: I64, opens: Flags, closes: Flags) -> Pairs:
         closes: Whether the row closes; a row does not do both.
     """
     rows = np.flatnonzero(opens | closes)
-    rows = rows[np.argsort(group[rows], kind="stable")]
+    rows = rows[stable_order(group[rows])]
     is_open = opens[rows]
     first, rank = _runs(group[rows])
     served = ~is_open & ~_finds_nothing(is_open, first, rank)
@@ -46,6 +46,15 @@ def pair(group: I64, opens: Flags, closes: Flags) -> Pairs:
     taken = np.zeros(len(open_rows), np.bool_)
     taken[partner] = True
     return Pairs(open_rows[partner], served_rows, open_rows[~taken], rows[~is_open & ~served])
+
+
+def stable_order(codes: I64) -> I64:
+    """The order that sorts the codes and leaves equal ones in place. Sorting values is faster than sorting indices."""
+    size = max(len(codes), 1)
+    if not len(codes) or int(codes.min()) < -1 or int(codes.max()) >= 2**62 // size:
+        return np.argsort(codes, kind="stable")
+    order: I64 = np.sort(codes * size + np.arange(len(codes))) % size
+    return order
 
 
 def _runs(group: I64) -> tuple[I64, I64]:

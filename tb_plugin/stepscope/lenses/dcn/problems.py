@@ -33,7 +33,12 @@ def _of_core(core: Core) -> list[Problem]:
 _CORE_PROBLEMS = (
     (
         "dcn_ops_unidentified",
-        "send and recv ops could not be identified: no HLO proto describes them, and their names hold no instruction text",
+        "send and recv ops could not be identified: neither an HLO proto nor an instruction text describes them",
+        "Profile again without compiling for the CPU in the same process, so that the HLO is written",
+    ),
+    (
+        "dcn_ops_without_hlo",
+        "send and recv ops have no HLO proto, so that it is unknown what could overlap them",
         "Profile again without compiling for the CPU in the same process, so that the HLO is written",
     ),
     (

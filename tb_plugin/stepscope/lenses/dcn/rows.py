@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -94,6 +94,23 @@ _TOTALS = (
     "occurrences_missing_recv",
     "occurrences_missing_send_done",
 )
+
+
+def merged(rows: Iterable[Row]) -> tuple[Row, ...]:
+    """One row per collective, by program and rendezvous: sums, and of what the rows say the first that is known."""
+    found: dict[tuple[str, str], Row] = {}
+    for row in rows:
+        key = (row.program, row.rendezvous)
+        found[key] = _sum(found[key], row) if key in found else row
+    return tuple(found[key] for key in sorted(found))
+
+
+def _sum(a: Row, b: Row) -> Row:
+    known = {name: getattr(b, name) for name in _KNOWN if getattr(a, name) is None}
+    return replace(a, **known, **{name: getattr(a, name) + getattr(b, name) for name in ("occurrences", *_TOTALS)})
+
+
+_KNOWN = ("transfer_type", "payload_bytes", "group_size")
 
 
 def _pair(value: Fraction | None) -> list[int] | None:

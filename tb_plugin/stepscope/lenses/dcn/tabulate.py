@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from stepscope.lenses.dcn.occurrences import CoreCounts, Keys, Occurrences, find_occurrences
-from stepscope.lenses.dcn.pairing import I64, Flags
+from stepscope.lenses.dcn.pairing import I64, Flags, stable_order
 from stepscope.lenses.dcn.rows import FIGURES, Row
 from stepscope.model.collectives import Collectives
 
@@ -61,61 +61,54 @@ class Pool:
     rank: I64
     hosts: tuple[str, ...]
 
-    def table(self, rows: I64 | Flags) -> list[Row]:
-        """One row per collective over some of the occurrences, by program and rendezvous."""
-        found = self.occurrences.take(rows)
-        place = self.rank[found.key]
-        order = np.argsort(place, kind="stable")
-        place = place[order]
-        first = np.flatnonzero(np.diff(place, prepend=-1))
+    def tables(self, chosen: Flags) -> list[tuple[Row, ...]]:
+        """For each core one row per collective over the chosen occurrences, by program and rendezvous."""
+        found = self.occurrences if chosen.all() else self.occurrences.take(chosen)
+        keys = len(self.names)
+        code = found.core * keys + self.rank[found.key] if keys else found.key
+        order = stable_order(code)
+        first = np.flatnonzero(np.diff(code[order], prepend=-1))
+        tables: list[list[Row]] = [[] for _ in self.cores]
+        for at, row in zip(order[first].tolist(), self._rows(found, order, first), strict=True):
+            tables[int(found.core[at])].append(row)
+        return [tuple(rows) for rows in tables]
+
+    def _rows(self, found: Occurrences, order: I64, first: I64) -> Iterator[Row]:
+        """A row per run of the order; the runs start at `first`."""
         if not len(first):
-            return []
-        sums = {f: np.add.reduceat(getattr(found, f"{f}_ps")[order], first).tolist() for f in _SUMMED}
-        counts = np.diff(np.append(first, len(place))).tolist()
-        present = (found.has_recv, found.has_send_done)
-        missing = [np.add.reduceat(~flags[order], first, dtype=np.int64) for flags in present]
-        known = self._known(found.take(order), first)
-        return [
-            self._row(int(found.key[order[at]]), counts[i], {f: sums[f][i] for f in _SUMMED}, known[i], missing, i)
-            for i, at in enumerate(first.tolist())
-        ]
+            return
+        counts = np.diff(np.append(first, len(order)))
+        sums = {f"{f}_total_ps": np.add.reduceat(getattr(found, f"{f}_ps")[order], first) for f in _SUMMED}
+        for name, flags in (("recv", found.has_recv), ("send_done", found.has_send_done)):
+            sums[f"occurrences_missing_{name}"] = np.add.reduceat(~flags[order], first, dtype=np.int64)
+        sends = self._ops_of_runs(found.send_instruction[order], first)
+        recvs = self._ops_of_runs(found.recv_done_instruction[order], first)
+        for i, at in enumerate(order[first].tolist()):
+            program, rendezvous = self.names[int(found.key[at])]
+            figures: dict[str, Any] = {name: int(column[i]) for name, column in sums.items()}
+            yield Row(program, rendezvous, occurrences=int(counts[i]), **_known(sends[i], recvs[i]), **figures)
 
-    def _row(
-        self, key: int, count: int, sums: dict[str, int], known: dict[str, Any], missing: Sequence[I64], i: int
-    ) -> Row:
-        program, rendezvous = self.names[key]
-        totals: dict[str, Any] = {f"{figure}_total_ps": value for figure, value in sums.items()}
-        return Row(
-            program=program,
-            rendezvous=rendezvous,
-            occurrences=count,
-            occurrences_missing_recv=int(missing[0][i]),
-            occurrences_missing_send_done=int(missing[1][i]),
-            **known,
-            **totals,
-        )
+    def _ops_of_runs(self, instruction: I64, first: I64) -> list[list[Op]]:
+        """The distinct ops of each run in order of first use; nearly always one."""
+        low, high = np.minimum.reduceat(instruction, first), np.maximum.reduceat(instruction, first)
+        ends = np.append(first[1:], len(instruction))
+        found = [[self.ops[i]] for i in low.tolist()]
+        for run in np.flatnonzero(low != high).tolist():
+            distinct, at = np.unique(instruction[first[run] : ends[run]], return_index=True)
+            found[run] = [self.ops[i] for i in distinct[np.argsort(at)].tolist()]
+        return found
 
-    def _known(self, found: Occurrences, first: I64) -> list[dict[str, Any]]:
-        """What the instructions of each run of occurrences say; where several differ, the first that says it."""
-        described = []
-        for rows in np.split(np.arange(len(found)), first[1:]):
-            sends = self._distinct(found.send_instruction[rows])
-            recvs = self._distinct(found.recv_done_instruction[rows])
-            ops = [*sends, *recvs]
-            described.append(
-                {
-                    "send_op": sends[0].name,
-                    "recv_op": recvs[0].name,
-                    "transfer_type": next((op.transfer_type for op in ops if op.transfer_type), None),
-                    "payload_bytes": next((op.payload_bytes for op in recvs if op.payload_bytes >= 0), None),
-                    "group_size": next((op.group_size for op in ops if op.group_size), None),
-                }
-            )
-        return described
 
-    def _distinct(self, instructions: I64) -> list[Op]:
-        distinct, first = np.unique(instructions, return_index=True)
-        return [self.ops[i] for i in distinct[np.argsort(first)].tolist()]
+def _known(sends: Sequence[Op], recvs: Sequence[Op]) -> dict[str, Any]:
+    """What the ops of a row say; where several differ, the first that says it."""
+    ops = [*sends, *recvs]
+    return {
+        "send_op": sends[0].name,
+        "recv_op": recvs[0].name,
+        "transfer_type": next((op.transfer_type for op in ops if op.transfer_type), None),
+        "payload_bytes": next((op.payload_bytes for op in recvs if op.payload_bytes >= 0), None),
+        "group_size": next((op.group_size for op in ops if op.group_size), None),
+    }
 
 
 _SUMMED = ("slack_own_ops_only", *FIGURES)
