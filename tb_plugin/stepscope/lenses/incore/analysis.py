@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import Boundary, definitions, event_words, masks, reduce_members
+from stepscope.lenses.incore.capture import Capture, summarise
+from stepscope.lenses.incore.capture_document import task_rows
 from stepscope.lenses.incore.collective import Collective, diagnose
 from stepscope.lenses.incore.combining import combine
 from stepscope.lenses.incore.detail import detail
@@ -78,6 +80,7 @@ class InCoreResult:
         run_parts: The parts of each row of the record's runs.
         pairs: Pairs of a merged and a split run.
         probes: What the probes cost.
+        capture: The tasks around the kernel, None where they were not captured.
         problems: All codes and warnings.
     """
 
@@ -87,6 +90,7 @@ class InCoreResult:
     run_parts: RunParts
     pairs: tuple[Pair, ...]
     probes: ProbeCost
+    capture: Capture | None
     problems: Problems
 
     @property
@@ -100,7 +104,11 @@ class InCoreResult:
     def to_json(self) -> dict[str, Any]:
         """The document; docs/incore.md lists its fields. Absolute stamps are decimal texts, differences integers."""
         answer = document(self)
-        return {**answer, "detail": detail(self)} if self.options.detail == "full" else answer
+        if self.options.detail != "brief":
+            answer["detail"] = detail(self)
+        if self.options.detail == "tasks" and self.capture:
+            answer["tasks"] = task_rows(self.record)
+        return answer
 
 
 def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = None) -> InCoreResult:
@@ -148,6 +156,7 @@ def _analyze_one(record: InCore, options: InCoreOptions) -> InCoreResult:
         run_parts=run_parts,
         pairs=pairs,
         probes=probe_cost(record),
+        capture=summarise(record),
         problems=_problems(record, phases, run_parts, pairs),
     )
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stepscope.lenses.incore.capture_document import capture_document
 from stepscope.lenses.incore.document import phase_names
 from stepscope.lenses.incore.exactness import Ints, difference
 from stepscope.lenses.incore.probes import Distribution
@@ -42,6 +43,8 @@ def detail(result: InCoreResult) -> Json:
     }
     if result.phases:
         answer.update(_lanes(result, result.phases) if not record.dims else _distributions(result.phases))
+    if result.phases and result.capture:
+        answer["capture"] = capture_document(record, result.capture)
     if result.pairs:
         answer["pairs"] = _pairs(result)
     answer.update(_probes(result))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from stepscope.lenses.incore.capture_document import capture_document
 from stepscope.lenses.incore.collective import DURATIONS, Collective
 from stepscope.lenses.incore.exactness import median_x2
 from stepscope.lenses.incore.probes import Distribution, ProbeCost
@@ -31,6 +32,8 @@ def document(result: InCoreResult) -> Json:
         answer["codes"] = codes
     if result.phases:
         answer.update(_table(result, result.phases) if record.dims else _single(result, result.phases))
+    elif result.capture:
+        answer.update(capture_document(record, result.capture))
     answer.update(_runs(result))
     answer.update(_probes(result.probes))
     if problems.warnings:

@@ -16,6 +16,6 @@ class InCoreOptions:
     )
     detail: str = option(
         "brief",
-        "full adds remedies, deciding slots, stamps per core, distributions over invocations and probe samples",
-        choices=("brief", "full"),
+        "full adds remedies, deciding slots, stamps per core and distributions; tasks adds every row of a capture",
+        choices=("brief", "full", "tasks"),
     )
