@@ -42,12 +42,13 @@ def _compressed(raw: bytes) -> bytes:
     return body if len(body) <= _WORTH_KEEPING * len(raw) else raw
 
 
-def unpack(data: bytes, where: str, limit: int = LARGEST_RAW_BYTES) -> bytes:
+def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES) -> bytes:
     """Takes the bytes out of an envelope.
 
     Args:
         data: The envelope.
         where: The place that an error names.
+        size: How many bytes the record's index promises. The index itself has none.
         limit: The most bytes that it may hold.
 
     Raises:
@@ -68,8 +69,10 @@ def unpack(data: bytes, where: str, limit: int = LARGEST_RAW_BYTES) -> bytes:
             remedy="Write the record again with StepScope, which cuts large columns",
         )
     raw = _decompressed(body, envelope.codec, envelope.raw_size_bytes, where)
-    if len(raw) != envelope.raw_size_bytes:
-        found = f"an element of {len(raw)} bytes that declares {envelope.raw_size_bytes}"
+    # An envelope without any field would pass for one of nothing, so nothing has to be promised.
+    expected = size if size is not None else envelope.raw_size_bytes or -1
+    if len(raw) != expected or len(raw) != envelope.raw_size_bytes:
+        found = f"an element of {len(raw)} bytes, where {max(expected, 1)} should be"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw
 
@@ -82,6 +85,10 @@ def _decompressed(body: bytes, codec: int, size: int, where: str) -> bytes:
     inflater = zlib.decompressobj()
     try:
         # One byte more than declared is enough to tell that the size does not hold; 0 would mean no limit.
-        return inflater.decompress(body, size + 1)
+        raw = inflater.decompress(body, size + 1)
     except zlib.error as error:
         raise DamagedRecord(f"an element that cannot be decompressed ({error})", where=where, remedy=_REMEDY) from error
+    if not inflater.eof:
+        found = f"an element that does not end after the {size} bytes it declares"
+        raise DamagedRecord(found, where=where, remedy=_REMEDY)
+    return raw

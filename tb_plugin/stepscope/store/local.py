@@ -179,7 +179,8 @@ class _Blobs:
         if element.position >= len(spans):
             raise _no_element(element, part.where)
         offset, size = spans[element.position]
-        return envelope.unpack(read(offset, size), f"{part.file.path}, byte {offset}")
+        place = f"{part.file.path}, byte {offset}"
+        return envelope.unpack(read(offset, size), place, size=element.raw_size_bytes)
 
     def _reader(self, path: str) -> Callable[[int, int], bytes]:
         if path not in self._files:

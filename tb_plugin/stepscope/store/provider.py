@@ -186,9 +186,10 @@ class ProviderStore:
             raise _Gone
         index = reading.read_index(self._blob(first, 0, where), where)
         data = {0: first, **self._parts(entry, index.parts, first.step)}
-        wanted = reading.wanted_elements(index, groups)
+        wanted = list(reading.wanted_elements(index, groups))
         blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
-        bodies = (envelope.unpack(blob, where) for blob in blobs)
+        sizes = (element.raw_size_bytes for element in wanted)
+        bodies = (envelope.unpack(blob, where, size=size) for blob, size in zip(blobs, sizes, strict=True))
         return reading.decode(index, bodies, where, whole=groups is None)
 
     def _parts(self, entry: RecordEntry, count: int, step: int) -> dict[int, Any]:
