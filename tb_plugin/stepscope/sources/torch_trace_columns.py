@@ -48,19 +48,23 @@ _IGNORED = (
 )
 
 
+class _Numbers(dict[Any, int]):
+    """Numbers of values; a new value gets the next number."""
+
+    def __missing__(self, value: Any) -> int:
+        number = self[value] = len(self)
+        return number
+
+
 class Interner:
     """Gives each distinct value a number, in order of first use."""
 
     def __init__(self) -> None:
-        self.index: dict[Any, int] = {}
+        self.index = _Numbers()
 
     def of(self, values: Sequence[Any]) -> NDArray[np.int32]:
         """The numbers of values."""
-        index = self.index
-        return np.fromiter((index.setdefault(v, len(index)) for v in values), np.int32, len(values))
-
-    def __getitem__(self, position: int) -> Any:
-        return self.values()[position]
+        return np.fromiter(map(self.index.__getitem__, values), np.int32, len(values))
 
     def values(self) -> list[Any]:
         """The distinct values by number."""

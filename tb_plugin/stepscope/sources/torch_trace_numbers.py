@@ -18,8 +18,8 @@ Ints = NDArray[Any]
 
 MISSING = -(1 << 63)
 _COMMA, _DOT, _ZERO, _NINE = b",.09"
-_LONGEST_SAFE = 18
-"""Digits that fit int64 whatever they are."""
+_MOST_DIGITS = 16
+"""Digits of microseconds whose nanoseconds fit int64, if the first is not 9."""
 
 
 def nanoseconds(tokens: Sequence[Raw | bytes]) -> Ints:
@@ -49,8 +49,10 @@ def _plain_nanoseconds(text: bytes, count: int) -> Ints | None:
     decimals = np.zeros(count, np.int64)
     decimals[token] = end[token] - dots - 1
     whole = lengths - decimals
-    odd = len(np.unique(token)) != len(token) or int(decimals.max()) > 3 or int(whole.min()) < 1
-    if odd or int(whole.max()) + 3 > _LONGEST_SAFE + 1:
+    whole[token] -= 1
+    odd = bool((np.diff(token) == 0).any()) or int(decimals.max()) > 3 or int(whole.min()) < 1
+    long = (whole > _MOST_DIGITS) | ((whole == _MOST_DIGITS) & (chars[end - lengths] == _NINE))
+    if odd or long.any():
         return None
     values = np.fromstring(text.replace(b".", b""), np.int64, sep=",")
     return np.asarray(values * 10 ** (3 - decimals), np.int64) if len(values) == count else None
@@ -61,9 +63,10 @@ def _one(token: bytes) -> int:
         value = Decimal(token.decode("ascii").strip().strip('"'))
     except (InvalidOperation, UnicodeDecodeError):
         return MISSING
-    if not value.is_finite() or value.adjusted() > _LONGEST_SAFE - 3:
+    if not value.is_finite() or value.adjusted() >= _MOST_DIGITS:
         return MISSING
-    return int((value * 1000).to_integral_value(ROUND_HALF_EVEN))
+    exact = int((value * 1000).to_integral_value(ROUND_HALF_EVEN))
+    return exact if abs(exact) < 1 << 63 else MISSING
 
 
 def integer(value: object, default: int) -> int:
