@@ -74,8 +74,9 @@ def _executions(node: Any) -> Any:
 def _allocations(node: Any) -> Any:
     for step, execs in node.execs.items():
         yield from ((step, a.alloc_micros, a.alloc_bytes, -1) for a in execs.allocations)
-        in_use = [m for m in execs.memory_execs if m.allocator_bytes_in_use]
-        yield from ((step, m.memory_micros, 0, m.allocator_bytes_in_use) for m in in_use)
+        on_cpu = "cpu" in node.canonical_device
+        in_use = [m for m in execs.memory_execs if m.allocator_bytes_in_use or not on_cpu]
+        yield from ((step, m.memory_micros, 0, m.allocator_bytes_in_use or -1) for m in in_use)
 
 
 def check_against_parsed(content: bytes) -> int:

@@ -38,6 +38,7 @@ class NodeReader:
         self._draft = draft
         self._where = where
         self._names: set[int] = set()
+        self._on_accelerator = np.zeros(0, bool)
         self.count = 0
 
     def add(self, block: bytes, start: Ints, end: Ints) -> None:
@@ -73,12 +74,14 @@ class NodeReader:
 
     def _add_nodes(self, block: bytes, nodes: Messages, keys: Ints) -> None:
         draft, base = self._draft, self.count
+        device = _optional(draft, block, *nodes.spans(6))
+        self._on_accelerator = np.isin(device, self._accelerators(device))
         draft.add(
             NodeRows(
                 key=keys,
                 name=draft.strings.spans(block, *nodes.spans(1)),
                 op=draft.strings.spans(block, *nodes.spans(9)),
-                device=_optional(draft, block, *nodes.spans(6)),
+                device=device,
                 float_ops=nodes.ints(8),
                 shape=self._variable_shapes(nodes),
                 stack=self._stacks(block, nodes),
@@ -88,6 +91,12 @@ class NodeReader:
         draft.add(TypeRows(types.message + base, draft.strings.spans(block, types.value, types.end)))
         draft.add(_inputs(nodes, base), self._outputs(nodes), attributes(draft, block, nodes.sub(11), base))
         self._add_executions(block, nodes.sub(12))
+
+    def _accelerators(self, device: Ints) -> list[int]:
+        """The devices that are no CPUs."""
+        found = np.unique(device[device >= 0]).tolist()
+        texts = self._draft.strings.texts() if found else []
+        return [d for d in found if b"cpu" not in texts[d]]
 
     def _variable_shapes(self, nodes: Messages) -> Ints:
         shape = np.full(nodes.count, -1, np.int64)
@@ -142,7 +151,7 @@ class NodeReader:
                 uncounted_accelerator=np.zeros(steps.count, np.int64),
                 **totals,
             ),
-            *_allocator_events(memory, steps.sub(11), node, step),
+            *self._allocator_events(memory, steps.sub(11), node, step),
             _output_bytes(memory, node),
         )
 
@@ -161,6 +170,18 @@ class NodeReader:
             draft.losses.append(Loss(self._where, what, int((~whole).sum())))
         draft.add(ExecutionRows(node[owner], step[owner], lane[times.owner], began, duration).take(whole))
         return _sum(duration, owner, len(node))
+
+    def _allocator_events(
+        self, memory: Messages, changes: Messages, node: Ints, step: Ints
+    ) -> tuple[MemoryRows, MemoryRows]:
+        """The allocator's records, and what was in use after an execution: -1 where no allocator of a device says."""
+        owner = changes.owner
+        unknown = np.full(changes.count, -1, np.int64)
+        deltas = MemoryRows(node[owner], step[owner], changes.ints(1), changes.ints(2), unknown)
+        owner, total = memory.owner, memory.ints(10)
+        zeros = np.zeros(memory.count, np.int64)
+        seen = MemoryRows(node[owner], step[owner], memory.ints(1), zeros, np.where(total > 0, total, -1))
+        return deltas, seen.take((total > 0) | self._on_accelerator[node[owner] - self.count])
 
 
 def tuple_values(span: bytes) -> list[int]:
@@ -209,16 +230,6 @@ def _pairs(tuples: Messages) -> tuple[Ints, Ints, np.ndarray[tuple[int], np.dtyp
     padded_values = np.append(value, [0, 0])
     began = np.where(whole, padded_values[np.where(whole, first, 0)], 0)
     return began, np.where(whole, padded_values[np.where(whole, first + 1, 0)], 0), whole
-
-
-def _allocator_events(memory: Messages, changes: Messages, node: Ints, step: Ints) -> tuple[MemoryRows, MemoryRows]:
-    """The allocator's records, and the bytes in use that were seen after an execution."""
-    unknown = np.full(changes.count, -1, np.int64)
-    owner = changes.owner
-    deltas = MemoryRows(node[owner], step[owner], changes.ints(1), changes.ints(2), unknown)
-    owner, total = memory.owner, memory.ints(10)
-    seen = MemoryRows(node[owner], step[owner], memory.ints(1), np.zeros(memory.count, np.int64), total)
-    return deltas, seen.take(total > 0)
 
 
 def _output_bytes(memory: Messages, node: Ints) -> OutputRows:

@@ -1,8 +1,8 @@
 """Builds a profile from what TensorFlow hands out while a program runs: graphs, run metadata and op logs.
 
-The nodes, their figures and their order of precedence are tfprof's. What tfprof leaves out is kept beside it: executions
-on a device that is not the node's first, on single streams, copies and TPUs are on lanes of kind OTHER. Their time,
-where no other entry holds it already, is in the `uncounted_*` columns of the steps that tfprof knows of the node.
+The nodes, their figures and their order of precedence are tfprof's. What tfprof leaves out is kept beside it:
+executions on a device that is not the node's first, on single streams, copies and TPUs are on lanes of kind OTHER. Their
+time, where no other entry holds it already, is in the `uncounted_*` columns of the steps that tfprof knows of the node.
 """
 
 from __future__ import annotations
@@ -228,8 +228,9 @@ class Replay:
         device_memory = [m for m in stats.memory if "GPU" in m.allocator_name]
         in_use = max((m.allocator_bytes_in_use for m in device_memory), default=0)
         cost.in_use = max(cost.in_use, in_use)
-        if in_use:
-            self._memory.append((row, step, stats.all_start_micros + stats.op_end_rel_micros, 0, in_use))
+        if in_use or "cpu" not in device:
+            end = stats.all_start_micros + stats.op_end_rel_micros
+            self._memory.append((row, step, end, 0, in_use or -1))
         self._memory += [
             (row, step, r.alloc_micros, r.alloc_bytes, -1) for m in device_memory for r in m.allocation_records
         ]
