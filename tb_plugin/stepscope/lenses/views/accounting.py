@@ -161,7 +161,8 @@ class RowFigures:
         if self._launched is not None:
             values = np.ones(len(self._profile.nodes), np.int64) if field == DEFINITIONS else self.nodes[field]
             own = self._gather(values, self.accounting.added & ~self._launched)
-        return np.where(self.accounting.stay, own, 0)
+        stay = self.accounting.stay
+        return own if stay.all() else np.where(stay, own, 0)
 
     def _compute_total(self, field: str) -> Ints:
         tree, rows = self._tree

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
-from stepscope.lenses.views.matching import byte_ranks, contains, slices
+from stepscope.lenses.views.matching import byte_ranks, slices
 from stepscope.lenses.views.tree import depths, levels, preorder
-from stepscope.model.columns import Ints, Loss, StringBuilder, Strings
+from stepscope.model.columns import Array, Ints, Loss, StringBuilder, Strings
 from stepscope.model.profile import NodeKind, Profile
 
 UNATTRIBUTED = "(unattributed)"
@@ -104,13 +105,13 @@ def _forward_nodes(profile: Profile) -> Ints:
     """For each gradient node the node it is the gradient of, or _NO_FORWARD; -1 for other nodes."""
     strings, name = profile.strings, profile.nodes.name
     forward = np.full(len(name), -1, np.int64)
-    has_both = [contains(strings, word, regex=False, ignore_case=False) for word in ("gradients/", "_grad/")]
-    candidates = np.flatnonzero((has_both[0] & has_both[1])[name]) if len(name) else name
+    has_both = _starts(strings, b"gradients/") & _starts(strings, b"_grad/")
+    candidates = np.flatnonzero(has_both[name]) if len(name) else name
     if not len(candidates):
         return forward
     node_of = {text: node for node, text in enumerate(_names(profile))}
     for node in candidates.tolist():
-        original = _between(strings[int(name[node])])
+        original = _forward_name(strings[int(name[node])])
         if original:
             forward[node] = node_of.get(original, _NO_FORWARD)
     no_trace = (forward >= 0) & (profile.nodes.trace[forward] < 0)
@@ -123,10 +124,21 @@ def _names(profile: Profile) -> list[str]:
     return [texts[i] for i in profile.nodes.name.tolist()]
 
 
-def _between(name: str) -> str:
-    start = name.index("gradients/") + len("gradients/")
-    end = name.index("_grad/")
-    return name[start:end] if end >= start else (name[start:] if end < start - len("gradients/") else "")
+def _starts(strings: Strings, word: bytes) -> Array:
+    """In which texts the word starts. Some may not hold all of it: texts follow each other without a gap."""
+    found = np.zeros(len(strings), bool)
+    starts = [match.start() for match in re.finditer(word, strings.blob.tobytes())]
+    found[np.searchsorted(strings.end, starts, side="right")] = True
+    return found
+
+
+def _forward_name(name: str) -> str:
+    """The name of the node that a node is the gradient of, '' when it is none."""
+    _, found, rest = name.partition("gradients/")
+    before = name.find("_grad/")
+    if not found or before < 0:
+        return ""
+    return rest if before < len(name) - len(rest) else rest[: rest.index("_grad/")]
 
 
 def _merged(profile: Profile, lines: _Lines, entry: Ints, position: Ints) -> tuple[Ints, Ints, Ints, Ints]:

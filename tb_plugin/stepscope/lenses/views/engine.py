@@ -141,7 +141,7 @@ class ViewEngine:
 
     def _counted(self, regexes: tuple[str, ...]) -> Array:
         def build() -> Array:
-            types, which = np.unique(self.profile.op_types.type, return_inverse=True)
+            types, which = self._index.distinct_strings(self.profile.op_types.type)
             return counted_nodes(self.profile, self._index.texts(types), which, regexes)
 
         return _kept(self._matches, ("types", regexes), _KEPT_MATCHES, build)

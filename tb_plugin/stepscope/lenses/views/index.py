@@ -7,10 +7,18 @@ from functools import cached_property
 
 import numpy as np
 
-from stepscope.lenses.views.matching import byte_ranks
+from stepscope.lenses.views.matching import byte_ranks, chosen
 from stepscope.lenses.views.tree import preorder
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
+
+
+def distinct(values: Ints, limit: int, shift: int = 0) -> tuple[Ints, Ints]:
+    """The distinct ones of values in [0, limit), ascending, plus `shift`; and the place of each value in them."""
+    used = np.zeros(limit, bool)
+    used[values] = True
+    place = np.cumsum(used) - 1
+    return np.flatnonzero(used) + shift, place[values]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,18 +69,17 @@ class ProfileIndex:
 
     def string_ranks(self, ids: Array) -> Ints:
         """The place of each string in byte order."""
-        distinct, which = np.unique(ids, return_inverse=True)
+        distinct, which = self.distinct_strings(ids)
         ranks: Ints = byte_ranks(self.texts(distinct))[which]
         return ranks
 
+    def distinct_strings(self, ids: Array) -> tuple[Ints, Ints]:
+        """The distinct ones of strings by index (-1 for none), ascending, and the place of each given one in them."""
+        return distinct(ids + 1, len(self.profile.strings) + 1, -1)
+
     def texts(self, ids: Array) -> list[bytes]:
         """Strings as UTF-8; those of negative ids are empty."""
-        strings = self.profile.strings
-        data = memoryview(strings.blob.tobytes())
-        end = np.concatenate((strings.end, [0]))
-        start = np.concatenate(([0], strings.end[:-1], [0]))[: len(end)]
-        pairs = zip(start[ids].tolist(), end[ids].tolist(), strict=True)
-        return [bytes(data[a:b]) for a, b in pairs]
+        return chosen(self.profile.strings, ids)
 
     @cached_property
     def scope_ranks(self) -> Ints:
@@ -100,8 +107,8 @@ class ProfileIndex:
         return ranks
 
     def _component_ranks(self, name: Ints, holds: Array) -> tuple[Ints, Ints]:
-        own, own_at = np.unique(name, return_inverse=True)
-        below, below_at = np.unique(name[holds], return_inverse=True)
+        own, own_at = self.distinct_strings(name)
+        below, below_at = self.distinct_strings(name[holds])
         texts = self.texts(own) + [text + b"/" for text in self.texts(below)]
         ranks = byte_ranks(texts)
         return ranks[own_at], ranks[len(own) + below_at]

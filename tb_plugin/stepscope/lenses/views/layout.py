@@ -8,8 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from stepscope.lenses.views.matching import contains, slices
-from stepscope.lenses.views.tree import Tree, flat
+from stepscope.lenses.views.matching import SearchTable, chosen, slices
+from stepscope.lenses.views.tree import Tree, flat, stable_order
 from stepscope.model.columns import Array, Ints, Loss, Strings
 from stepscope.model.profile import NodeKind
 
@@ -64,7 +64,7 @@ class Layout:
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:
-        order = np.lexsort((self.node_rank(), self.row_of_node))
+        order = stable_order((self.row_of_node, self.node_rank()))
         order = order[np.count_nonzero(self.row_of_node < 0) :]
         start = np.searchsorted(self.row_of_node[order], np.arange(len(self) + 1))
         return order, start
@@ -126,18 +126,26 @@ class Layout:
         """For each row whether its full name passes a test of texts."""
         if self.separator:
             return test(self._paths)
-        used, which = np.unique(self.label, return_inverse=True)
-        texts = [self._label(label).encode() for label in used.tolist()]
-        return test(texts)[which]
+        used = np.unique(self.label[1:])
+        passed = np.zeros(len(self.labels), bool)
+        passed[used] = test(chosen(self.labels, used))
+        return np.concatenate((test([ROOT_NAME.encode()]), passed[self.label[1:]]))
 
     def search(self, text: str, *, regex: bool, ignore_case: bool) -> Array:
         """Which rows have a text, or a match of a regex, in their label; in their full name when it holds a '/'."""
-        if self.separator and "/" in text.removeprefix("/"):
-            table = Strings.of(path.decode("utf-8", "replace") for path in self._paths)
-            return contains(table, text, regex=regex, ignore_case=ignore_case)
-        by_label = contains(self.labels, text, regex=regex, ignore_case=ignore_case)
+        if self.separator and self.separator in text.removeprefix("/"):
+            return self._paths_table.contains(text, regex=regex, ignore_case=ignore_case)
+        by_label = self._label_table.contains(text, regex=regex, ignore_case=ignore_case)
         found: Array = np.append(by_label, False)[self.label]
         return found
+
+    @cached_property
+    def _label_table(self) -> SearchTable:
+        return SearchTable(self.labels)
+
+    @cached_property
+    def _paths_table(self) -> SearchTable:
+        return SearchTable(Strings.of(path.decode("utf-8", "replace") for path in self._paths))
 
 
 def _numbered(names: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.lenses.views.figures import launched
-from stepscope.lenses.views.index import ProfileIndex
+from stepscope.lenses.views.index import ProfileIndex, distinct
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.tree import flat, preorder
 from stepscope.model.columns import Array, Ints, Strings
@@ -31,12 +31,12 @@ def scope_layout(index: ProfileIndex) -> Layout:
         tree, kept = tree.keep(used)
         entry = entry[kept]
         row_of_node = np.where(row_of_node < 0, -1, place[row_of_node])
-    label = np.concatenate(([ROOT], scopes.name))[entry]
+    names, label = index.distinct_strings(scopes.name)
     return Layout(
         tree,
         row_of_node,
-        profile.strings,
-        label,
+        Strings.of(text.decode("utf-8", "replace") for text in index.texts(names)),
+        np.concatenate(([ROOT], label))[entry],
         _kinds(row_of_node, profile.nodes.kind, len(tree)),
         rank=lambda: np.concatenate(([-1], index.scope_ranks))[entry],
         node_rank=lambda: index.node_ranks,
@@ -46,9 +46,12 @@ def scope_layout(index: ProfileIndex) -> Layout:
 
 def op_layout(index: ProfileIndex) -> Layout:
     """One row for each kind of node and op."""
-    profile, kind = index.profile, index.profile.nodes.kind.astype(np.int64)
+    kind = index.profile.nodes.kind.astype(np.int64)
     ranks = index.string_ranks(index.op)
-    _, first, which = np.unique(ranks * 8 + kind, return_index=True, return_inverse=True)
+    key = ranks * len(NodeKind) + kind
+    rows, which = distinct(key, int(key.max(initial=0)) + 1)
+    first = np.empty(len(rows), np.int64)
+    first[which[::-1]] = np.arange(len(key))[::-1]
     names = [text.decode("utf-8", "replace") for text in index.texts(index.op[first])]
     words = [_APART.get(one, "") for one in kind[first].tolist()]
     return Layout(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
+from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import re2
@@ -13,12 +16,21 @@ from stepscope.lenses.views.options import EVERYTHING
 from stepscope.model.columns import Array, Ints, Strings
 
 _MEMORY_BYTES = 64 << 20
+_END = b"\xff"
 
 
 def slices(table: Strings) -> list[bytes]:
     """All texts of a table as UTF-8."""
     data, ends = table.blob.tobytes(), table.end.tolist()
     return [data[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def chosen(table: Strings, ids: Array) -> list[bytes]:
+    """Some texts of a table as UTF-8; those of negative ids are empty."""
+    data = table.blob.tobytes()
+    end = np.concatenate((table.end, [0]))
+    start = np.concatenate(([0], table.end[:-1], [0]))[: len(end)]
+    return [data[a:b] for a, b in zip(start[ids].tolist(), end[ids].tolist(), strict=True)]
 
 
 def bad_regexes(regexes: Iterable[str]) -> list[str]:
@@ -44,48 +56,54 @@ def full_matches(regexes: Sequence[str], texts: Sequence[bytes]) -> Array:
         return np.zeros(len(texts), bool)
     for regex in good:
         matcher.Add(regex)
+    return _matches(matcher, texts)
+
+
+class SearchTable:
+    """Texts to be searched again and again. Plain text is looked for in the bytes of all texts at once."""
+
+    def __init__(self, table: Strings) -> None:
+        self._table = table
+
+    @cached_property
+    def _bytes(self) -> bytes:
+        """All texts, each with an end that no UTF-8 has, so that nothing is found across two of them."""
+        return _END.join(slices(self._table)) + _END
+
+    @cached_property
+    def _lower(self) -> bytes:
+        return self._bytes.lower()
+
+    def contains(self, text: str, *, regex: bool = False, ignore_case: bool = False) -> Array:
+        """Whether each text holds `text`, or has a part that matches it as a regex.
+
+        Raises:
+            OptionError: The regex is not RE2's.
+        """
+        if not regex and not ignore_case:
+            return self._find(self._bytes, text.encode("utf-8", "replace"))
+        if not regex and text.isascii():
+            return self._find(self._lower, text.lower().encode())
+        pattern = text if regex else re2.escape(text)
+        if problems := bad_regexes([pattern]):
+            raise OptionError(problems[0], where="search", remedy="Use RE2's syntax, without look-around")
+        options = _options()
+        options.case_sensitive = not ignore_case
+        matcher = re2.Set.SearchSet(options)
+        matcher.Add(pattern)
+        return _matches(matcher, slices(self._table))
+
+    def _find(self, data: bytes, needle: bytes) -> Array:
+        found = np.zeros(len(self._table), bool)
+        starts = [match.start() for match in re.finditer(re.escape(needle), data)] if needle else []
+        end = self._table.end + np.arange(len(found))
+        found[np.searchsorted(end, starts)] = True
+        return found if needle else ~found
+
+
+def _matches(matcher: Any, texts: Sequence[bytes]) -> Array:
     matcher.Compile()
-    match = matcher.Match
-    return np.fromiter((bool(match(text)) for text in texts), bool, len(texts))
-
-
-def contains(table: Strings, text: str, *, regex: bool, ignore_case: bool) -> Array:
-    """Whether each text of a table holds `text`, or has a part that matches it as a regex.
-
-    Raises:
-        OptionError: The regex is not RE2's.
-    """
-    plain = not regex and (not ignore_case or text.isascii())
-    if plain:
-        return _contains_text(table, text.encode("utf-8", "replace"), ignore_case)
-    pattern = text if regex else re2.escape(text)
-    if problems := bad_regexes([pattern]):
-        raise OptionError(problems[0], where="search", remedy="Use RE2's syntax, without look-around")
-    options = _options()
-    options.case_sensitive = not ignore_case
-    matcher = re2.Set.SearchSet(options)
-    matcher.Add(pattern)
-    matcher.Compile()
-    match = matcher.Match
-    return np.fromiter((bool(match(one)) for one in slices(table)), bool, len(table))
-
-
-def _contains_text(table: Strings, needle: bytes, ignore_case: bool) -> Array:
-    found = np.zeros(len(table), bool)
-    if not needle:
-        return ~found
-    data = table.blob.tobytes()
-    if ignore_case:
-        data, needle = data.lower(), needle.lower()
-    at = data.find(needle)
-    while at >= 0:
-        index = int(np.searchsorted(table.end, at, side="right"))
-        if at + len(needle) <= int(table.end[index]):
-            found[index] = True
-            at = data.find(needle, int(table.end[index]))
-        else:
-            at = data.find(needle, at + 1)
-    return found
+    return np.fromiter(map(bool, map(matcher.Match, texts)), bool, len(texts))
 
 
 def _options() -> re2.Options:

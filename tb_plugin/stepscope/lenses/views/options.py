@@ -66,7 +66,7 @@ class ViewsOptions:
     show_name_regexes: tuple[str, ...] = option(EVERYTHING, "Only matching rows are shown; the others still count")
     hide_name_regexes: tuple[str, ...] = option((), "Matching rows are hidden, but still count")
     account_displayed_op_only: bool = option(False, "Totals are sums over the rows shown, not over all")
-    select: tuple[str, ...] = option((), "Columns of the text output; never changes the tree")
+    select: tuple[str, ...] | None = option(None, "Columns of the text output; never changes the tree")
     output: str | None = option(None, "stdout, none, file:outfile=F, timeline:outfile=F or pprof:outfile=F")
 
 
@@ -127,8 +127,8 @@ def _defaults(options: ViewsOptions, tfprof: bool) -> dict[str, Any]:
         decided["order_by"] = "name" if tfprof else "micros"
     if tfprof and options.max_depth is None:
         decided["max_depth"] = 10
-    if tfprof and not options.select:
-        decided["select"] = ("micros",)
+    if options.select is None:
+        decided["select"] = ("micros",) if tfprof else ("micros", "bytes")
     if options.step is None:
         decided["step"] = "-1" if tfprof else "all"
     return decided

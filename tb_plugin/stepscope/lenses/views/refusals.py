@@ -22,7 +22,7 @@ def refusal(resolved: Resolved) -> tuple[str, str] | None:
         return NOTHING, f"Unknown option of output {kind}: {arguments}"
     if kind == "timeline":
         return _timeline(resolved)
-    return _pprof(options.view, options.select) if kind == "pprof" else None
+    return _pprof(options.view, options.select or ()) if kind == "pprof" else None
 
 
 def _timeline(resolved: Resolved) -> tuple[str, str] | None:

@@ -99,13 +99,14 @@ class ViewResult:
     def _by_name(self) -> dict[str, FieldSpec]:
         return {spec.name: spec for spec in self.fields}
 
-    def exact(self, name: str) -> Ints:
-        """A figure of every row as an exact integer: times in ticks, all times `divisor`."""
+    def exact(self, name: str, rows: Sequence[int] | Ints | None = None) -> Ints:
+        """A figure of every row, or of some, as exact integers: times in ticks, all times `divisor`."""
         spec = self._by_name[name]
+        wanted = self.rows if rows is None else self.rows[rows]
         if spec in CALL_FIELDS:
-            return self._call_times.column(spec.name)[self.rows] * self.divisor
+            return self._call_times.column(spec.name)[wanted] * self.divisor
         values = self.row_figures.total(spec.source) if spec.total else self.row_figures.own(spec.source)
-        return values[self.rows]
+        return values[wanted]
 
     def column(self, name: str) -> Array:
         """A figure of every row in the field's unit: int64 where all are whole, else float64."""
@@ -123,7 +124,7 @@ class ViewResult:
 
     def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float]]:
         """All figures of some rows, in the fields' units."""
-        return {spec.name: self.in_unit(spec, self.exact(spec.name)[rows]).tolist() for spec in self.fields}
+        return {spec.name: self.in_unit(spec, self.exact(spec.name, rows)).tolist() for spec in self.fields}
 
     def node_figure(self, spec: FieldSpec, node: int) -> int | float:
         """A figure of a single node, in the field's unit."""

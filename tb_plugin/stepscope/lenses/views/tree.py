@@ -69,7 +69,7 @@ class Tree:
         Returns:
             The new tree, and for each of its rows the row in this tree.
         """
-        order = np.lexsort((*reversed(keys), self.parent))
+        order = stable_order((self.parent, *keys))
         size = self.end - np.arange(len(self))
         place = self.path_sums(_steps_before(order, self.parent, size))
         rows = np.empty(len(self), np.int64)
@@ -81,6 +81,24 @@ class Tree:
     def children(self) -> Ints:
         """The number of children of each row."""
         return np.bincount(self.parent[1:], minlength=len(self)).astype(np.int64)
+
+
+def stable_order(keys: Sequence[Array]) -> Ints:
+    """Sorts by the keys, the first one first; ties keep their order.
+
+    Keys that fit together into 63 bits are sorted as one number, which takes a tenth of the time.
+    """
+    joined, room = np.zeros(len(keys[0]), np.int64), 1
+    for key in keys:
+        low = int(key.min(initial=0))
+        span = int(key.max(initial=0)) - low + 1
+        room *= span
+        if room >= 1 << 63:
+            return np.lexsort(tuple(reversed(keys)))
+        joined *= span
+        joined += key
+        joined -= low
+    return np.argsort(joined, kind="stable")
 
 
 def _steps_before(order: Ints, parent: Ints, size: Ints) -> Ints:
@@ -130,7 +148,7 @@ def preorder(parent: Ints, rank: Array) -> tuple[Tree, Ints]:
     size = np.ones(len(parent), np.int64)
     for rows in reversed(rows_at[1:]):
         np.add.at(size, parent[rows], size[rows])
-    order = np.lexsort((rank, parent))
+    order = stable_order((parent, rank))
     place = _steps_before(order, parent, size)
     for rows in rows_at[1:]:
         place[rows] += place[parent[rows]]
