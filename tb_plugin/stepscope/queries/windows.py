@@ -167,7 +167,11 @@ class Windows:
         }
 
     def _laid_out(self, metric: str) -> Icicle:
-        return Icicle(self.tree, self.result.column(metric))
+        values = self.result.column(metric)
+        if self.result.view == "op" and self.result.profile.nested:
+            # Ops that call each other share their totals: only what each does itself adds up.
+            values = np.concatenate((values[:1], self.result.column(metric.removeprefix("total_"))[1:]))
+        return Icicle(self.tree, values)
 
     @staticmethod
     def _require(name: str, known: list[str]) -> None:
