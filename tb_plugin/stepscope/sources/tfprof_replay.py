@@ -1,8 +1,9 @@
 """Builds a profile from what TensorFlow hands out while a program runs: graphs, run metadata and op logs.
 
 The nodes, their figures and their order of precedence are tfprof's. What tfprof leaves out is kept beside it:
-executions on a device that is not the node's first, on single streams, copies and TPUs are on lanes of kind OTHER. Their
-time, where no other entry holds it already, is in the `uncounted_*` columns of the steps that tfprof knows of the node.
+executions on a device that is not the node's first, on single streams, copies and TPUs are on lanes of kind OTHER.
+Their time, where no other entry holds it already, is in the `uncounted_*` columns of the steps that tfprof knows of the
+node.
 """
 
 from __future__ import annotations
