@@ -80,7 +80,9 @@ def _clock(metadata: Document, where: str) -> int:
 
 
 def _rows(document: Document, key: str, where: str) -> Sequence[Any]:
-    rows = document.get(key) or []
+    rows = document.get(key)
+    if rows is None:
+        return []
     if not isinstance(rows, list):
         raise DamagedSource(f"{key} is no list", where=where, remedy="Capture again")
     return rows
