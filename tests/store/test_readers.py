@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -13,12 +15,38 @@ from stepscope.errors import DamagedRecord, NewerSchema, NotFound
 from stepscope.model.profile import Profile
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope, names, tfrecord, writing
+from stepscope.store.local import LocalStore
+from stepscope.store.provider import ProviderStore
 from stepscope.store.reading import RecordEntry, RecordStore
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
-from stores import OpenStore, profile, settle
+from stores import OpenStore, data_server, profile, settle, slow_loader
+from tensorboard import context
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+
+
+@pytest.fixture(params=["local", "provider-fast", "provider-slow"])
+def reader(request: pytest.FixtureRequest) -> str:
+    """The name of a reader."""
+    return str(request.param)
+
+
+@pytest.fixture
+def open_store(reader: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenStore]:
+    """Opens a log directory with the reader under test."""
+    with contextlib.ExitStack() as stack:
+
+        def open_(logdir: Path) -> RecordStore:
+            if reader == "local":
+                return LocalStore(logdir)
+            if reader == "provider-fast":
+                provider, _ = stack.enter_context(data_server(logdir, tmp_path_factory.mktemp("server")))
+            else:
+                provider = stack.enter_context(slow_loader(logdir))
+            return ProviderStore(provider, context.RequestContext())
+
+        yield open_
 
 
 def names_of(store: RecordStore) -> set[str]:

@@ -37,7 +37,8 @@ def column(dtype: str, doc: str, *, default: int | None = None) -> Any:
         dtype: The numpy type that the column is kept in.
         doc: What an element means, with its unit.
         default: The value of every element where a column is left out of the constructor or missing in a stored record.
-            Without one, a left-out column makes an invalid group unless the group is empty.
+            Without one, a left-out column makes an invalid group unless the group is empty. A column of nothing but its
+            default is not stored.
     """
     metadata = {"dtype": np.dtype(dtype), "doc": doc, "default": default}
     return field(default_factory=lambda: np.empty(0, dtype), metadata=metadata)
@@ -53,7 +54,8 @@ class Group:
         for f in dataclasses.fields(self):
             array = arrays[f.name]
             if not len(array) and rows and f.metadata["default"] is not None:
-                array = np.full(rows, f.metadata["default"], f.metadata["dtype"])
+                # One element seen by every row: a column of defaults takes no memory, and cannot be written to.
+                array = np.broadcast_to(np.array(f.metadata["default"], f.metadata["dtype"]), rows)
             object.__setattr__(self, f.name, array)
 
     def __len__(self) -> int:
@@ -277,16 +279,27 @@ def iter_encoded(record: Record) -> Iterator[Element]:
             yield from _encode_group(record.MESSAGE.DESCRIPTOR.fields_by_name[spec.name], value)
 
 
-def _arrays(value: Group | Strings) -> list[tuple[str, Array]]:
+def _stored_arrays(value: Group | Strings) -> Iterator[tuple[str, Array]]:
+    """The columns that have to be stored: not those that hold nothing but their default, but always the first."""
     if isinstance(value, Strings):
-        return [("blob", value.blob), ("end", value.end)]
-    return [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+        yield from (("blob", value.blob), ("end", value.end))
+        return
+    for number, spec in enumerate(dataclasses.fields(value)):
+        array = getattr(value, spec.name)
+        if not number or not _all_equal(array, spec.metadata["default"]):
+            yield spec.name, array
+
+
+def _all_equal(array: Array, value: int | None) -> bool:
+    if value is None or not len(array) or array[0] != value or array[-1] != value:
+        return False
+    return array.strides == (0,) or bool((array == value).all())
 
 
 def _encode_group(field: Any, value: Group | Strings) -> Iterator[Element]:
     small: list[Buffer] = []
     small_names: list[str] = []
-    for name, array in _arrays(value):
+    for name, array in _stored_arrays(value):
         column_number = field.message_type.fields_by_name[name].number
         path = f"{field.name}.{name}"
         if array.nbytes > LARGE_COLUMN_BYTES:

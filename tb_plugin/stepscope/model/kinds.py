@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import dataclasses
+from collections.abc import Collection, Iterable, Mapping
 
 from stepscope.errors import NewerSchema
 from stepscope.model import columns
 from stepscope.model.collectives import Collectives
-from stepscope.model.columns import Record
+from stepscope.model.columns import Group, Record
 from stepscope.model.incore import InCore
 from stepscope.model.profile import Profile
 from stepscope.model.throughput import Throughput
@@ -26,6 +27,19 @@ def why_unsupported(kind: str, schema: int) -> str | None:
     if schema > known.SCHEMA:
         return f"a {kind} record of schema {schema}, newer than the {known.SCHEMA} that is known here"
     return None
+
+
+def with_first_columns(kind: str, groups: Collection[str]) -> set[str]:
+    """The groups and columns, and the first column of each group of which a column is asked for.
+
+    The first column is always stored, and tells the length of the columns that are not because they hold their default.
+    """
+    wanted = set(groups)
+    for spec in dataclasses.fields(KINDS[kind]) if kind in KINDS else ():
+        group = spec.default_factory
+        if isinstance(group, type) and issubclass(group, Group) and any(g.startswith(f"{spec.name}.") for g in groups):
+            wanted.add(f"{spec.name}.{dataclasses.fields(group)[0].name}")
+    return wanted
 
 
 def decode(kind: str, schema: int, bodies: Iterable[bytes], where: str = "") -> Record:

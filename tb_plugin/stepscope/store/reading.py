@@ -185,14 +185,15 @@ def wanted_elements(
     index: storage_pb2.RecordIndex, groups: Collection[str] | None
 ) -> Iterator[storage_pb2.ElementEntry]:
     """The elements that hold any of the groups, and those with the record's header and scalars."""
+    wanted = None if groups is None else kinds.with_first_columns(index.kind, groups)
     for element in index.elements:
-        if groups is None or any(_wanted(name, groups) for name in element.fields):
+        if wanted is None or any(_is_wanted(name, wanted) for name in element.fields):
             yield element
 
 
-def _wanted(name: str, groups: Collection[str]) -> bool:
+def _is_wanted(name: str, wanted: Collection[str]) -> bool:
     group, dot, _ = name.partition(".")
-    return not dot or group in groups or name in groups
+    return not dot or group in wanted or name in wanted
 
 
 def decode(index: storage_pb2.RecordIndex, bodies: Iterable[bytes], where: str, *, whole: bool) -> Record:
