@@ -8,11 +8,13 @@ from pathlib import Path
 
 from stepscope.model.columns import Header, Loss
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.torch_trace_build import ProfileBuilder
+from stepscope.sources.torch_trace_build import NO_LAUNCH, OUTSIDE_OP, ProfileBuilder
 from stepscope.sources.torch_trace_bytes import ByteChunks
 from stepscope.sources.torch_trace_columns import EventColumns
 from stepscope.sources.torch_trace_events import EventStream
 from stepscope.sources.torch_trace_header import FileName, TraceHeader, parse_name, read_header
+
+__all__ = ["FORMAT", "NAME", "NO_LAUNCH", "OUTSIDE_OP", "read", "recognise"]
 
 NAME = "torch"
 _MARKS = re.compile(
@@ -71,7 +73,7 @@ def _losses(chunks: ByteChunks, stream: EventStream, columns: EventColumns, top:
     unknown = ", ".join(f"{name} ({count})" for name, count in columns.unknown.most_common(8))
     found = [
         (bool(chunks.damage), f"{chunks.damage}; what comes before is shown", 0, again),
-        (stream.cut_off, "the file is cut off; the events before the cut are shown", 0, again),
+        (stream.cut_off and not chunks.damage, "the file is cut off; the events before the cut are shown", 0, again),
         (stream.repaired > 0, f"repaired {_events(stream.repaired)}: not valid JSON", stream.repaired, newer),
         (stream.dropped > 0, f"dropped {_events(stream.dropped)}: nothing could be understood", stream.dropped, again),
         (stream.replaced > 0, "replaced bytes that are not UTF-8 in names", stream.replaced, newer),

@@ -74,8 +74,8 @@ class ByteChunks:
                 elif not data:
                     data = next(rest, None)
         except zlib.error as error:
-            self.damage = f"the gzip stream is damaged ({error})"
+            self.damage = f"gzip stream damaged ({error})"
             return
         if not unpack.eof:
             yield unpack.flush()
-            self.damage = "the gzip stream is cut off"
+            self.damage = "gzip stream cut off"

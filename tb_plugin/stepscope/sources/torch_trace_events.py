@@ -18,7 +18,7 @@ from msgspec import Raw
 
 from stepscope.errors import DamagedSource, LimitExceeded
 from stepscope.sources.torch_trace_bytes import ByteChunks
-from stepscope.sources.torch_trace_repair import parse_leniently, repair
+from stepscope.sources.torch_trace_repair import parse_leniently, salvage
 
 Id = int | str | float | None
 
@@ -28,9 +28,11 @@ MAX_HEADER_BYTES = 256 << 20
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _KEY = rb'"(?:ph|cat|name|pid|tid|ts|dur|id|bp|s|args)"\s*:'
 _BETWEEN = re.compile(rb"\}[\s,]*,\s*(?=\{\s*" + _KEY + rb")")
+_OPENING = re.compile(rb"(?=\{\s*" + _KEY + rb")")
 _ARRAY_END = re.compile(rb'\}[\s,]*\](?=\s*,\s*"|\s*,?\s*\}\s*$|\s*$)')
 _TAIL_BYTES = 1 << 16
 _MAX_ENDS = 64
+_MOST_JOINED = 8
 _BLANK = b" \t\r\n,"
 
 
@@ -134,13 +136,22 @@ class EventStream:
             rest = data[end.end() :]
             events = self._decode(data[:stop])
             if events is None and final and _is_rest(rest):
-                events = self._bisect(data[:stop])
+                events, _ = self._bisect(data[:stop])
             if events is not None:
                 return events, rest, True
         if final:
-            self.cut_off = True
-            return self._bisect(data, cut_off=True), b"", True
-        return (self._bisect(data[:cut]), data[after:], False) if cut else ([], data, False)
+            return self._take_cut_off(data), b"", True
+        if not cut:
+            return [], data, False
+        events, taken = self._bisect(data[:cut], open_end=True)
+        return events, data[taken:] if taken < cut else data[after:], False
+
+    def _take_cut_off(self, data: bytes) -> list[Event]:
+        """The events of the end of a file that ends inside the array. The last piece counts only if it is whole."""
+        self.cut_off = True
+        events, taken = self._bisect(data, open_end=True)
+        cut, _ = _last_boundary(data[taken:])
+        return events + self._bisect(data[taken : taken + cut])[0] if cut else events
 
     def _decode(self, piece: bytes) -> list[Event] | None:
         try:
@@ -157,28 +168,56 @@ class EventStream:
         self.replaced += 1
         return events
 
-    def _bisect(self, data: bytes, *, cut_off: bool = False) -> list[Event]:
-        """Halves a piece between events until the broken ones are alone."""
-        bounds = [(m.start() + 1, m.end()) for m in _BETWEEN.finditer(data)]
-        starts = [0, *(after for _, after in bounds)]
-        ends = [*(before for before, _ in bounds), len(data)]
+    def _bisect(self, data: bytes, *, open_end: bool = False) -> tuple[list[Event], int]:
+        """Halves a piece between events until the broken ones are alone.
+
+        What looks like the space between two events may lie inside one, so a piece that is broken is tried with those
+        after it. With an open end, a broken piece near it waits for more data.
+
+        Returns:
+            The events, and how many bytes they took.
+        """
+        spaces = [(m.start() + 1, m.end()) for m in _BETWEEN.finditer(data)]
+        starts = [0, *(after for _, after in spaces)]
+        ends = [*(before for before, _ in spaces), len(data)]
         events: list[Event] = []
         pending = [(0, len(starts))]
+        done = 0
         while pending:
             low, high = pending.pop()
-            piece = data[starts[low] : ends[high - 1]]
-            decoded = self._decode(piece)
+            low = max(low, done)
+            decoded = self._decode(data[starts[low] : ends[high - 1]]) if low < high else []
             if decoded is not None:
                 events += decoded
+                done = max(done, high)
             elif high - low > 1:
                 middle = (low + high) // 2
                 pending += [(middle, high), (low, middle)]
-            elif not (cut_off and high == len(starts)):
-                events += self._repaired(piece)
-        return events
+            else:
+                joined, done = self._join(data, starts, ends, low)
+                if joined is None and open_end and low + _MOST_JOINED > len(starts):
+                    return events, starts[low]
+                events += self._repaired(data[starts[low] : ends[low]]) if joined is None else joined
+        return events, len(data)
+
+    def _join(self, data: bytes, starts: list[int], ends: list[int], low: int) -> tuple[list[Event] | None, int]:
+        """Decodes a piece with as few of those after it as make a whole event; where the next piece starts."""
+        for high in range(low + 2, min(low + _MOST_JOINED, len(starts)) + 1):
+            events = self._decode(data[starts[low] : ends[high - 1]])
+            if events is not None:
+                return events, high
+        return None, low + 1
 
     def _repaired(self, piece: bytes) -> list[Event]:
-        fields = repair(piece.strip(_BLANK))
+        piece = piece.strip(_BLANK)
+        fields = parse_leniently(piece)
+        if fields is None:
+            for start in [found.end() for found in _OPENING.finditer(piece)][:0:-1]:
+                whole = self._decode(piece[start:])
+                if whole is not None:
+                    self.dropped += 1
+                    return whole
+            fields = salvage(piece)
         if fields is None:
             self.dropped += 1
             return []

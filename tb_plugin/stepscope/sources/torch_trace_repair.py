@@ -23,14 +23,11 @@ _NUMBER = r'"{key}"\s*:\s*"?(-?[0-9][0-9.eE+-]*)"?\s*[,}}]'
 _ARGS = re.compile(r'"args"\s*:\s*(\{.*\})\s*,?\s*\}\s*$', re.DOTALL)
 
 
-def repair(raw: bytes) -> dict[str, Any] | None:
-    """The event as a dictionary, decimal numbers as text; None where nothing useful is left."""
-    event = parse_leniently(raw)
-    return _salvage(raw.decode("utf-8", "replace")) if event is None else event
-
-
 def parse_leniently(raw: bytes) -> dict[str, Any] | None:
-    """Parses an object, overlooking what keeps its structure: words, commas, backslashes, control characters."""
+    """Parses an object, overlooking what keeps its structure: words, commas, backslashes, control characters.
+
+    Decimal numbers stay text. None where that is not enough.
+    """
     text = raw.decode("utf-8", "replace")
     for candidate in (text, _mend_words(text), _mend_words(_mend_backslashes(text))):
         found = _parse(candidate)
@@ -65,8 +62,9 @@ def _mend_backslashes(text: str) -> str:
     return _ESCAPE.sub(lambda m: m[0] if m[1] in ('"', "\\") else "\\\\" + (m[1] or ""), text)
 
 
-def _salvage(text: str) -> dict[str, Any] | None:
-    """Finds the known keys where a quote inside a string has broken the event."""
+def salvage(raw: bytes) -> dict[str, Any] | None:
+    """Finds the known keys of an event that a quote inside a string has broken; None without a name and a time."""
+    text = raw.decode("utf-8", "replace")
     args = _ARGS.search(text)
     outer = text[: args.start()] + "}" if args else text
     event: dict[str, Any] = {}
