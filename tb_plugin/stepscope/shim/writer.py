@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from stepscope.errors import SourceError, StepscopeError
+from stepscope.errors import StepscopeError
 from stepscope.model.columns import Header, Record
 from stepscope.model.incore_timing import from_timing
 from stepscope.shim import termination
@@ -206,8 +206,7 @@ class Writer:
         self.failures += 1
         if not self._reported:
             self._reported = True
-            remedy = "" if isinstance(error, SourceError) else " Writing is tried again at every flush."
-            LOGGER.warning("StepScope could not log %s: %s.%s", what, error, remedy)
+            LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, error)
 
     def wake(self) -> None:
         """Starts the flushing thread where this process has none yet."""
