@@ -23,10 +23,10 @@ def run(options: argparse.Namespace) -> int:
     """Imports every file, and says what was written and what could not be."""
     from stepscope.queries.importing import executor, expand, import_files
 
-    files = expand(options.source)
+    found = expand(options.source)
     code = 0
-    with executor(options.jobs, options.scheduler, len(files)) as pool:
-        for outcome in import_files(files, options.logdir, pool, run=options.run, name=options.name, bar=True):
+    with executor(options.jobs, options.scheduler, len(found.files)) as pool:
+        for outcome in import_files(found.files, options.logdir, pool, run=options.run, name=options.name, bar=True):
             for line in outcome.warnings:
                 print(f"stepscope: {line}", file=sys.stderr)
             if outcome.error:
@@ -34,4 +34,7 @@ def run(options: argparse.Namespace) -> int:
                 print(f"stepscope: {outcome.error}", file=sys.stderr)
             else:
                 print(f"{outcome.path} -> {outcome.run}: {', '.join(outcome.written)}")
+    if found.skipped:
+        named = ", ".join(file.name for file in found.skipped[:5])
+        print(f"stepscope: skipped {len(found.skipped)} files of no recognised format: {named}", file=sys.stderr)
     return code

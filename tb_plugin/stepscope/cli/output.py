@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from stepscope.exporting.csv import csv_text
+from stepscope.exporting.csv import to_csv
 from stepscope.queries.tables import document_rows
 from stepscope.store.reading import Problem
 
@@ -29,7 +29,7 @@ def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
     if form == "json":
         print(msgspec.json.encode(rows).decode())
     elif form == "csv":
-        print(csv_text(rows), end="")
+        print(to_csv(rows), end="")
     else:
         _print_table(rows)
 

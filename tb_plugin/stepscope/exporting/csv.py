@@ -1,38 +1,40 @@
-"""Rows as CSV that a spreadsheet can open without running anything."""
+"""Tables as CSV that no spreadsheet runs anything of."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-_RUN_BY_SPREADSHEETS = ("=", "+", "-", "@", "\t", "\r")
+_RUNS = ("=", "+", "-", "@", "\t", "\r")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-def neutral(text: str) -> str:
-    """A cell's text, with an apostrophe before it where a spreadsheet would take it for a formula. Numbers stay."""
-    if not text.startswith(_RUN_BY_SPREADSHEETS):
-        return text
-    try:
-        float(text)
-    except ValueError:
-        return "'" + text
-    return text
+def neutral(cell: str) -> str:
+    """A cell that a spreadsheet shows as text: what it would run as a formula gets an apostrophe before it.
+
+    Numbers stay as they are.
+    """
+    if cell.startswith(_RUNS) and not _NUMBER.fullmatch(cell):
+        return f"'{cell}"
+    return cell
 
 
-def csv_text(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as CSV with a header line; a column for every key of any row, in order of first use."""
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    file = io.StringIO()
-    writer = csv.writer(file, lineterminator="\n")
-    writer.writerow([neutral(name) for name in columns])
-    writer.writerows([neutral(_plain(row.get(name))) for name in columns] for row in rows)
-    return file.getvalue()
+def to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str] | None = None) -> str:
+    """Rows as CSV with a header line.
 
-
-def _plain(value: Any) -> str:
-    if value is None:
-        return ""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    Args:
+        rows: The cells of each row by column; None and absent cells are empty.
+        columns: The columns, in order; without them those of the rows, in order of first appearance.
+    """
+    table = list(rows)
+    names = list(columns) if columns is not None else list(dict.fromkeys(name for row in table for name in row))
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(map(neutral, names))
+    for row in table:
+        cells = (row.get(name) for name in names)
+        writer.writerow("" if cell is None else neutral(str(cell)) for cell in cells)
+    return text.getvalue()

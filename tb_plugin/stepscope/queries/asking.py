@@ -105,13 +105,14 @@ class Source:
     def one(self, kind: str) -> RecordRef:
         """The reference of the newest record of a kind that the choice allows."""
         found = candidates(self.catalog.refs(), kind, self.choice)
-        require_one_run(found, self.choice)
+        require_one_run(found)
         return newest(found)
 
     def several(self, kind: str) -> list[RecordRef]:
         """The newest record of each run and name that the choice allows."""
         found = candidates(self.catalog.refs(), kind, self.choice)
-        require_one_run(found, self.choice)
+        if not self.choice.runs:
+            require_one_run(found)
         latest: dict[tuple[str, str], RecordRef] = {}
         for ref in found:
             latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])

@@ -7,7 +7,7 @@ import re
 import msgspec
 
 from stepscope.errors import OptionError
-from stepscope.exporting.csv import csv_text
+from stepscope.exporting.csv import to_csv
 from stepscope.queries import documents
 from stepscope.queries.asking import require_lens
 from stepscope.queries.tables import document_rows
@@ -29,4 +29,4 @@ def export_file(query: documents.Query) -> tuple[bytes, str, str]:
     named = re.sub(r"[^\w.-]+", "-", f"stepscope-{lens}-{query.text('run') or 'all'}").strip("-")
     if form == "json":
         return msgspec.json.encode(document), "application/json; charset=utf-8", f"{named}.json"
-    return csv_text(document_rows(lens, document)).encode(), "text/csv; charset=utf-8", f"{named}.csv"
+    return to_csv(document_rows(lens, document)).encode(), "text/csv; charset=utf-8", f"{named}.csv"

@@ -35,20 +35,42 @@ class Outcome:
     error: str = ""
 
 
-def expand(sources: Sequence[str]) -> list[Path]:
-    """The files and folders to import: a folder that is of no format stands for the recognised files in it."""
-    found: list[Path] = []
-    for text in sources:
-        path = Path(text)
+@dataclass(frozen=True)
+class Found:
+    """What is to be imported.
+
+    Attributes:
+        files: Each file or folder, with the folder that its run goes into: files of two folders are two runs, also where
+            they have one name.
+        skipped: Files in given folders that are of no recognised format.
+    """
+
+    files: tuple[tuple[Path, str], ...]
+    skipped: tuple[Path, ...]
+
+
+def expand(sources: Sequence[str]) -> Found:
+    """The files and folders to import: a folder that is of no format stands for the recognised files in it.
+
+    Raises:
+        UnrecognisedSource: There is none.
+    """
+    found: list[tuple[Path, str]] = []
+    skipped: list[Path] = []
+    for path in map(Path, sources):
         if not path.is_dir() or registry.recognises(path):
-            found.append(path)
-        else:
-            found += sorted(file for file in path.rglob("*") if file.is_file() and registry.recognises(file))
+            found.append((path, ""))
+            continue
+        for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
+            if registry.recognises(file):
+                found.append((file, file.parent.relative_to(path).as_posix()))
+            else:
+                skipped.append(file)
     if not found:
         raise UnrecognisedSource(
             "no file of a recognised format", where=", ".join(sources), remedy="See: stepscope formats"
         )
-    return found
+    return Found(tuple(found), tuple(skipped))
 
 
 @contextlib.contextmanager
@@ -77,7 +99,7 @@ def executor(jobs: int, scheduler: str | None, files: int) -> Iterator[Executor 
 
 
 def import_files(
-    files: Sequence[Path],
+    files: Sequence[tuple[Path, str]],
     logdir: str,
     pool: Executor | None = None,
     *,
@@ -88,7 +110,7 @@ def import_files(
     """Imports files, each on its own: one that cannot be read does not stop the others.
 
     Args:
-        files: The files and folders.
+        files: The files and folders, each with the folder that its run goes into, as `expand` finds them.
         logdir: The log directory to write to.
         pool: Any executor; None reads in this process.
         run: The run to write to; by default the one that the file says.
@@ -99,10 +121,12 @@ def import_files(
 
     shown = bar and sys.stderr.isatty()
     if pool is None:
-        for file in files:
-            yield import_file(file, logdir, run, name, shown)
+        for file, folder in files:
+            yield import_file(file, os.path.join(logdir, folder), run, name, shown)
         return
-    waiting: list[Future[Outcome]] = [pool.submit(import_file, file, logdir, run, name) for file in files]
+    waiting: list[Future[Outcome]] = [
+        pool.submit(import_file, file, os.path.join(logdir, folder), run, name) for file, folder in files
+    ]
     for done in tqdm(as_completed(waiting), total=len(waiting), unit="file", disable=not shown):
         yield done.result()
 

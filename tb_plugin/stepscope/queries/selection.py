@@ -63,11 +63,15 @@ def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str,
     return NotFound(f"no {kind} record for {choice}", remedy=f"Choose from: {named}")
 
 
-def require_one_run(found: Sequence[RecordRef], choice: Choice) -> None:
-    """Raises OptionError when several runs are left and none was chosen."""
+def require_one_run(found: Sequence[RecordRef]) -> None:
+    """Raises OptionError when records of several runs are left."""
     runs = sorted({ref.run for ref in found})
-    if len(runs) > 1 and not choice.runs:
-        raise OptionError(f"{len(runs)} runs", remedy=f"Choose with --run (run= in Python): {', '.join(runs[:50])}")
+    if len(runs) > 1:
+        more = f" and {len(runs) - 20} more" if len(runs) > 20 else ""
+        raise OptionError(
+            f"{len(runs)} runs have such a record",
+            remedy=f"Choose one with --run (run= in Python): {', '.join(runs[:20])}{more}",
+        )
 
 
 def newest(found: Sequence[RecordRef]) -> RecordRef:

@@ -43,7 +43,7 @@ def recognise(path: Path) -> Format:
     raise UnrecognisedSource(
         f"{_describe(path, start)} is of no recognised format",
         where=str(path),
-        remedy=f"Recognised are: {'; '.join(f'{known.name} ({known.title})' for known in formats())}",
+        remedy="See what is recognised: stepscope formats",
     )
 
 

@@ -1,0 +1,141 @@
+"""The command, run as a user runs it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+import stepscope
+from stepscope.cli.demo import write_profile
+from stepscope.cli.main import build_parser, main
+from stepscope.lenses.options import specs
+from stepscope.lenses.views import ViewsOptions
+
+SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"
+
+
+@pytest.fixture
+def logdir(tmp_path: Path) -> Path:
+    write_profile(tmp_path)
+    return tmp_path
+
+
+def answer(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    assert main(arguments) == 0, capsys.readouterr().err
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("view", ["op", "scope"])
+def test_a_file_and_its_import_give_the_same_view(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, view: str
+) -> None:
+    answer(capsys, "import", str(SAMPLE), "--logdir", str(tmp_path))
+    stored = json.loads(answer(capsys, "views", str(tmp_path), "--view", view, "--format", "json"))
+    direct = json.loads(answer(capsys, "views", str(SAMPLE), "--view", view, "--format", "json"))
+    assert stored["nodes"] == direct["nodes"]
+    assert len(stored["nodes"]) > 10
+
+
+def test_the_command_and_python_give_the_same_numbers(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    printed = json.loads(
+        answer(capsys, "views", str(logdir), "--view", "op", "--min_micros", "100", "--format", "json")
+    )
+    asked = stepscope.open(logdir).views(view="op", min_micros=100).to_json()
+    assert printed == json.loads(json.dumps(asked))
+
+
+def test_csv_has_a_line_per_row(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    rows = list(csv.DictReader(io.StringIO(answer(capsys, "views", str(logdir), "--view", "op", "--format", "csv"))))
+    assert len(rows) == len(stepscope.open(logdir).views(view="op"))
+    assert all(row["name"] for row in rows)
+
+
+def test_a_table_is_printed_by_default(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    text = answer(capsys, "views", str(logdir))
+    assert "aten::" in text
+    assert "total_exec_micros" in text.splitlines()[0]
+
+
+def test_a_file_that_is_no_trace_costs_one_clear_sentence_and_exit_code_1(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "notes.txt").write_text("hello")
+    for command in (["views", str(tmp_path / "notes.txt")], ["import", str(tmp_path / "notes.txt"), "--logdir", "x"]):
+        assert main(command) == 1
+        said = capsys.readouterr().err
+        assert len(said.splitlines()) == 1
+        assert "notes.txt" in said
+        assert "stepscope formats" in said
+
+
+def test_one_bad_file_does_not_keep_the_others_from_being_imported(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    folder, logdir = tmp_path / "traces", tmp_path / "runs"
+    folder.mkdir()
+    (folder / "good.pt.trace.json.gz").write_bytes(SAMPLE.read_bytes())
+    (folder / "notes.txt").write_text("hello")
+    assert main(["import", str(folder), str(tmp_path / "absent.json"), "--logdir", str(logdir), "--jobs", "1"]) == 1
+    printed = capsys.readouterr()
+    assert "absent.json" in printed.err
+    assert "notes.txt" in printed.err
+    assert stepscope.open(logdir).catalog.runs() == ["good"]
+
+
+def test_files_of_one_name_in_two_folders_become_two_runs(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    for folder in ("a", "b"):
+        (tmp_path / "traces" / folder).mkdir(parents=True)
+        (tmp_path / "traces" / folder / "worker0.pt.trace.json.gz").write_bytes(SAMPLE.read_bytes())
+    answer(capsys, "import", str(tmp_path / "traces"), "--logdir", str(tmp_path / "runs"), "--jobs", "2")
+    assert stepscope.open(tmp_path / "runs").catalog.runs() == ["a/worker0", "b/worker0"]
+
+
+def test_several_runs_must_be_chosen_from(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    main(["import", str(SAMPLE), "--logdir", str(logdir), "--run", "second"])
+    capsys.readouterr()
+    assert main(["views", str(logdir)]) == 2
+    said = capsys.readouterr().err
+    assert "pytorch-small-net" in said
+    assert "second" in said
+    assert main(["views", str(logdir), "--run", "second"]) == 0
+
+
+def test_a_run_compared_with_itself_differs_by_nothing(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    text = answer(capsys, "views", str(logdir), "--view", "op", "--compare", str(logdir), "--format", "json")
+    compared = json.loads(text)
+    assert compared["rows"]
+    assert compared["unmatched_share"] == 0
+    assert all(not any(row["delta"].values()) for row in compared["rows"])
+
+
+def test_every_option_of_the_lens_is_a_flag() -> None:
+    parsed = vars(build_parser().parse_args(["views", "x"]))
+    assert {f"option_{spec.name}" for spec in specs(ViewsOptions)} <= set(parsed)
+
+
+@pytest.mark.parametrize("flag", ["--min_micros", "--min-micros"])
+def test_flags_are_taken_by_tfprofs_names_and_with_dashes(
+    capsys: pytest.CaptureFixture[str], logdir: Path, flag: str
+) -> None:
+    everything = answer(capsys, "views", str(logdir), "--format", "csv")
+    assert len(answer(capsys, "views", str(logdir), flag, "1000", "--format", "csv")) < len(everything)
+
+
+@pytest.mark.parametrize("flag", [["--min_micros", "many"], ["--step", "x"], ["--output", "disk:outfile=x"]])
+def test_wrong_usage_is_exit_code_2(capsys: pytest.CaptureFixture[str], logdir: Path, flag: list[str]) -> None:
+    assert main(["views", str(logdir), *flag]) == 2
+    assert capsys.readouterr().err.startswith("stepscope: ")
+
+
+def test_formats_name_what_is_recognised(capsys: pytest.CaptureFixture[str]) -> None:
+    named = {row["format"] for row in json.loads(answer(capsys, "formats", "--format", "json"))}
+    assert {"tfprof", "torch-trace"} <= named
+
+
+def test_the_demo_writes_a_profile_and_a_throughput_series(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    answer(capsys, "demo", "--logdir", str(tmp_path), "--no-serve", "--seconds", "0.2")
+    kinds = {ref.kind for ref in stepscope.open(tmp_path).catalog.refs()}
+    assert {"profile", "throughput"} <= kinds
