@@ -28,7 +28,7 @@ def code_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     gradients that have no call stack themselves.
     """
     profile = index.profile
-    forward = _forward_nodes(profile)
+    forward = forward_nodes(profile)
     trace = profile.nodes.trace.astype(np.int64)
     made = np.where(forward >= 0, trace[forward], np.where(forward == _NO_FORWARD, -1, trace))
     placed = (made >= 0) & ((trace >= 0) | (not tfprof))
@@ -101,7 +101,7 @@ def _cut(function: str) -> str:
     return text[: _LONG_FUNCTION_BYTES - 3].decode("utf-8", "replace") + "..."
 
 
-def _forward_nodes(profile: Profile) -> Ints:
+def forward_nodes(profile: Profile) -> Ints:
     """For each gradient node the node it is the gradient of, or _NO_FORWARD; -1 for other nodes."""
     strings, name = profile.strings, profile.nodes.name
     forward = np.full(len(name), -1, np.int64)
