@@ -1,6 +1,6 @@
 /** The columns of the table of collectives. */
 
-import { numberColumn, wordColumn } from "../ui/columns";
+import { largestOf, numberColumn, wordColumn } from "../ui/columns";
 import type { DataColumn } from "../ui/data_table";
 import type { DcnRow } from "./document";
 
@@ -18,6 +18,8 @@ const TIMES: readonly [TimeField, string, string][] = [
 
 export function dcnColumns(rows: readonly DcnRow[]): DataColumn<DcnRow>[] {
   const whole = rows.reduce((sum, row) => sum + (row.total_stall_ms ?? 0), 0);
+  // One unit for all times of an occurrence, so that they can be read against each other.
+  const largest = Math.max(...TIMES.map(([key]) => largestOf(rows, (row) => row[key])), 0);
   const several = new Set(rows.map(({ program }) => program)).size > 1;
   const program = wordColumn<DcnRow>({
     key: "program",
@@ -30,7 +32,8 @@ export function dcnColumns(rows: readonly DcnRow[]): DataColumn<DcnRow>[] {
       key: "rendezvous",
       title: "rendezvous",
       help: "The name under which sender and receiver meet",
-      width: "minmax(200px, 1fr)",
+      width: 200,
+      grows: true,
       value: (row) => row.rendezvous,
     }),
     ...(several ? [program] : []),
@@ -38,7 +41,7 @@ export function dcnColumns(rows: readonly DcnRow[]): DataColumn<DcnRow>[] {
       key: "transfer_type",
       title: "kind",
       help: "The kind of the collective",
-      width: "minmax(110px, max-content)",
+      width: 130,
       value: (row) => row.transfer_type,
     }),
     numberColumn(rows, {
@@ -57,7 +60,7 @@ export function dcnColumns(rows: readonly DcnRow[]): DataColumn<DcnRow>[] {
       value: (row) => row.occurrences,
     }),
     ...TIMES.map(([key, title, help]) =>
-      numberColumn(rows, { key, title, help, quantity: "ms" as const, value: (row) => row[key] }),
+      numberColumn(rows, { key, title, help, quantity: "ms" as const, largest, value: (row) => row[key] }),
     ),
     numberColumn(rows, {
       key: "bytes",

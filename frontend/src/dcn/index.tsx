@@ -88,7 +88,7 @@ function Dcn({ document }: { document: DcnDocument }) {
               onOpen={() => session.update({ drawer: "open" })}
             />
             <div class="status" role="status">
-              <span>{`${found.length.toLocaleString()} collectives`}</span>
+              <span>{found.length === 1 ? "1 collective" : `${found.length.toLocaleString()} collectives`}</span>
               <span>{`${format("ms", stall)} stalled in all`}</span>
             </div>
           </div>

@@ -52,8 +52,8 @@ export interface ErrorDocument {
 export interface ViewRow {
   readonly id: number;
   readonly name: string;
-  readonly kind?: string | number;
-  readonly op_type?: string;
+  /** The op type that the row is coloured by, empty for rows without a node. */
+  readonly kind?: string;
   readonly depth: number;
   readonly parent: number;
   readonly children: number;
@@ -102,7 +102,7 @@ export interface IcicleDocument {
   readonly depths: number;
   readonly rects: readonly IcicleRect[];
   readonly names: readonly string[];
-  readonly colors: readonly (string | number)[];
+  readonly colors: readonly string[];
 }
 
 /** All that is known of one row; what belongs to one graph node only where the row has exactly one. */

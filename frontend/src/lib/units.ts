@@ -49,6 +49,8 @@ const COUNT: readonly [string, number][] = [
   ["G", 1e9],
   ["T", 1e12],
 ];
+/** In a column a unit fits from ten on, so that small rows beside a large total still have digits. */
+const UNIT_FROM = 10;
 const NS_PER: Partial<Record<Quantity, number>> = { ps: 1e-3, ns: 1, micros: 1e3, ms: 1e6 };
 const EXACT_UNIT: Record<Quantity, string> = {
   micros: "µs",
@@ -65,22 +67,21 @@ const EXACT_UNIT: Record<Quantity, string> = {
 };
 
 /** The unit in which a column is shown whose largest magnitude is `largest`, in the source's unit. */
-export function scaleFor(quantity: Quantity, largest: number): Scale {
+export function scaleFor(quantity: Quantity, largest: number, from = UNIT_FROM): Scale {
   const nanoseconds = NS_PER[quantity];
-  if (nanoseconds !== undefined) return pick(TIME_NS, largest * nanoseconds, nanoseconds);
-  if (quantity === "bytes") return pick(IEC, largest, 1);
-  if (quantity === "network_bytes") return pick(SI, largest, 1);
-  if (quantity === "count") return largest < 1e7 ? { unit: "", divisor: 1, digits: 0 } : pick(COUNT, largest, 1);
+  if (nanoseconds !== undefined) return pick(TIME_NS, largest * nanoseconds, nanoseconds, from);
+  if (quantity === "bytes") return pick(IEC, largest, 1, from);
+  if (quantity === "network_bytes") return pick(SI, largest, 1, from);
+  if (quantity === "count") return largest < 1e7 ? { unit: "", divisor: 1, digits: 0 } : pick(COUNT, largest, 1, 1);
   if (quantity === "ratio") return { unit: "%", divisor: 0.01, digits: 1 };
   if (quantity === "cycles") return { unit: "", divisor: 1, digits: 0 };
   return { unit: EXACT_UNIT[quantity], divisor: 1, digits: digitsFor(largest) };
 }
 
-function pick(steps: readonly [string, number][], largest: number, perSource: number): Scale {
+function pick(steps: readonly [string, number][], largest: number, perSource: number, from: number): Scale {
   let [unit, size] = steps[0] ?? ["", 1];
   for (const [name, value] of steps) {
-    // A unit fits from ten on, so that small rows beside a large total still have digits.
-    if (largest >= 10 * value) [unit, size] = [name, value];
+    if (largest >= from * value) [unit, size] = [name, value];
   }
   const whole = size === 1 && perSource === 1 && unit !== "ns";
   return { unit, divisor: size / perSource, digits: whole ? 0 : digitsFor(largest / size) };
@@ -115,7 +116,7 @@ export function formatIn(scale: Scale, value: number | null | undefined): string
 /** A figure on its own, with its unit. */
 export function format(quantity: Quantity, value: number | null | undefined): string {
   if (value === null || value === undefined || Number.isNaN(value)) return ABSENT;
-  const scale = scaleFor(quantity, Math.abs(value));
+  const scale = scaleFor(quantity, Math.abs(value), 1);
   return withUnit(formatIn(scale, value), scale.unit);
 }
 

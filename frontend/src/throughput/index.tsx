@@ -8,7 +8,7 @@ import type { Command } from "../lib/commands";
 import { clockTicks, type Domain, linearTicks } from "../lib/plot";
 import { recordsOf } from "../lib/selection";
 import type { PanelState } from "../lib/state";
-import { format, formatClock } from "../lib/units";
+import { formatClock } from "../lib/units";
 import { Chart } from "../ui/chart";
 import { Resource } from "../ui/resource";
 import { type Session, useCommands, useSession } from "../ui/session";
@@ -90,7 +90,7 @@ function Throughput({ document }: { document: ThroughputDocument }) {
         }}
       />
       <p class="foot-note">{measuredAt(document)}</p>
-      <div class="below split">
+      <div class="below split" style={{ height: `${belowHeight(shown, picked)}px` }}>
         <StatisticsTable shown={shown} />
         {picked && picked.series.annotations.length > 0 && <Annotations shown={picked} x={x} />}
       </div>
@@ -111,9 +111,15 @@ function useShown(session: Session, document: ThroughputDocument): Shown[] {
   }, [document, theme, muted]);
 }
 
+/** Room for all rows where there are few, and for some text where there is something to say. */
+function belowHeight(shown: readonly Shown[], picked: Shown | undefined): number {
+  const rows = 34 + 22 * shown.length;
+  return picked && picked.series.annotations.length > 0 ? Math.max(rows, 220) : rows;
+}
+
 function measuredAt({ series }: ThroughputDocument): string {
   const where = [...new Set(series.map(({ measured_at }) => measured_at).filter(Boolean))].join(", ");
-  const place = where === "" || where === "host" ? "on the host that receives the outputs" : `at ${where}`;
+  const place = where === "" ? "where outputs are received" : `at ${where}`;
   return `Solid: Rate (local), dashed: GlobalRate (avg). Measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
 }
 
@@ -156,7 +162,7 @@ function RateChart({ shown, picked, x, onReady }: RateChartProps) {
 }
 
 const stepTicks = (domain: Domain, count: number) => linearTicks(domain, count, true);
-const formatY = (value: number) => format("rate", value).replace("/s", "");
+const formatY = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 5 });
 
 function formatXOf(x: XKind, value: number): string {
   if (x === "step") return value.toLocaleString(undefined, { maximumFractionDigits: 0 });

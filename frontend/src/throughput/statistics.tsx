@@ -25,7 +25,7 @@ const FIGURES: readonly [string, string, Quantity, string, Pick][] = [
     "Without compile, checkpoint, evaluation and data spans",
     (s) => s.training_only.per_sec,
   ],
-  ["steps", "steps/s", "rate", "Steps of training per second", (s) => s.steps_per_sec],
+  ["steps", "steps", "rate", "Steps of training per second", (s) => s.steps_per_sec],
   ["p50", "step p50", "ns", "Half of the steps take at most this long", (s) => s.step_time?.p50_ns ?? null],
   ["p95", "step p95", "ns", "95 of 100 steps take at most this long", (s) => s.step_time?.p95_ns ?? null],
   ["max", "step max", "ns", "The longest step", (s) => s.step_time?.max_ns ?? null],
@@ -62,7 +62,8 @@ function columnsOf(shown: readonly Shown[], compare: string): DataColumn<Shown>[
       help: "The run, and the series in it",
       value: ({ label }) => label,
     }),
-    width: "minmax(180px, 1fr)",
+    width: 180,
+    grows: true,
     content: ({ label, colour }) => (
       <span class="tree">
         <span class="dot" style={{ background: colour }} />

@@ -2,17 +2,19 @@
 
 import { exact, formatIn, percent, type Quantity, scaleFor } from "../lib/units";
 import type { DataColumn } from "./data_table";
+import { figureWidth } from "./width";
 
 interface WordColumn<R> {
   readonly key: string;
   readonly title: string;
   readonly help: string;
-  readonly width?: string;
+  readonly width?: number;
+  readonly grows?: boolean;
   readonly value: (row: R) => string | null;
 }
 
-export function wordColumn<R>({ key, title, help, width = "minmax(120px, 1fr)", value }: WordColumn<R>): DataColumn<R> {
-  return { key, title, help, width, numeric: false, value, cell: (row) => ({ text: value(row) ?? "—" }) };
+export function wordColumn<R>({ key, title, help, width = 130, grows = false, value }: WordColumn<R>): DataColumn<R> {
+  return { key, title, help, width, grows, numeric: false, value, cell: (row) => ({ text: value(row) ?? "—" }) };
 }
 
 interface NumberColumn<R> {
@@ -23,14 +25,20 @@ interface NumberColumn<R> {
   readonly value: (row: R) => number | null;
   /** The sum that the figures are shares of. */
   readonly whole?: number;
+  /** The figure that decides the unit, where several columns are to share one. */
+  readonly largest?: number;
   /** For differences: more and less are told apart. */
   readonly signed?: boolean;
+}
+
+export function largestOf<R>(rows: readonly R[], value: (row: R) => number | null): number {
+  return rows.reduce((most, row) => Math.max(most, Math.abs(value(row) ?? 0)), 0);
 }
 
 /** A column of figures in the one unit that fits its largest. */
 export function numberColumn<R>(rows: readonly R[], column: NumberColumn<R>): DataColumn<R> {
   const { key, title, help, quantity, value, whole, signed } = column;
-  const largest = rows.reduce((most, row) => Math.max(most, Math.abs(value(row) ?? 0)), 0);
+  const largest = column.largest ?? largestOf(rows, value);
   const scale = scaleFor(quantity, largest);
   const cell = (row: R) => {
     const figure = value(row);
@@ -45,5 +53,14 @@ export function numberColumn<R>(rows: readonly R[], column: NumberColumn<R>): Da
       ...(signed && figure !== 0 ? { tone: more ? ("more" as const) : ("less" as const) } : {}),
     };
   };
-  return { key, title, unit: scale.unit, help, width: "minmax(88px, max-content)", numeric: true, value, cell };
+  return {
+    key,
+    title,
+    unit: scale.unit,
+    help,
+    width: figureWidth(title, scale.unit, [formatIn(scale, largest), formatIn(scale, -largest)]),
+    numeric: true,
+    value,
+    cell,
+  };
 }

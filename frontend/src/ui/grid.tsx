@@ -7,6 +7,7 @@ import { useSize } from "./canvas";
 
 const ROW_HEIGHT = 22;
 const HEAD_HEIGHT = 28;
+const PADDING_RIGHT = 12;
 
 export interface Cell {
   readonly text: string;
@@ -23,7 +24,9 @@ export interface GridColumn<R> {
   readonly unit?: string;
   /** Definition and formula, in a sentence. */
   readonly help: string;
-  readonly width: string;
+  /** In px; a column that grows takes what is left too. */
+  readonly width: number;
+  readonly grows?: boolean;
   readonly numeric: boolean;
   cell(row: R): Cell;
   /** What is drawn instead of the cell's text. */
@@ -89,7 +92,8 @@ export function Grid<R>(props: GridProps<R>) {
     event.stopPropagation();
   };
 
-  const template = columns.map((column) => column.width).join(" ");
+  const template = columns.map(({ width, grows }) => (grows ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
+  const leastWidth = columns.reduce((sum, { width }) => sum + width, PADDING_RIGHT);
   const selected = cursor >= 0 ? props.row(cursor) : undefined;
   return (
     <div
@@ -101,7 +105,7 @@ export function Grid<R>(props: GridProps<R>) {
       aria-colcount={columns.length}
       aria-activedescendant={selected === undefined ? undefined : props.id(selected)}
       tabIndex={0}
-      style={{ "--columns": template }}
+      style={{ "--columns": template, "--least-width": `${leastWidth}px` }}
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
       onKeyDown={onKeyDown}
     >

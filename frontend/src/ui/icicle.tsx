@@ -9,7 +9,7 @@ import { Canvas, type Draw, FONT, token, useSize } from "./canvas";
 import { Tooltip } from "./tooltip";
 
 const LEVEL_PX = 18;
-const CHARACTER_PX = 6.1;
+const LEAST_LABEL_PX = 26;
 
 export interface IcicleProps {
   readonly document: IcicleDocument;
@@ -73,25 +73,24 @@ function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
   return useCallback(
     (context, size) => {
       const text = css(BLOCK_TEXT[theme]);
-      const fills = icicle.colors.map((name) => css(blockRgb(String(name), theme)));
+      const fills = icicle.colors.map((name) => (name === "" ? "" : css(blockRgb(name, theme))));
       const plain = token("block");
       const found = matches === null ? null : icicle.names.map(matches);
       context.font = FONT;
       context.textBaseline = "middle";
       for (const rect of icicle.rects) {
-        const [, depth, x0, x1, name, color] = rect;
+        const [id, depth, x0, x1, name, color] = rect;
         const left = x0 * size.width;
         const width = (x1 - x0) * size.width;
         const dim = found !== null && found[name] !== true;
         context.globalAlpha = dim ? 0.28 : 1;
-        context.fillStyle = fills[color] ?? plain;
+        context.fillStyle = id < 0 ? plain : fills[color] || css(blockRgb(icicle.names[name] ?? "", theme));
         context.fillRect(left, depth * LEVEL_PX, Math.max(width - 1, 0.5), LEVEL_PX - 1);
-        const characters = Math.floor((width - 8) / CHARACTER_PX);
-        if (characters < 3) continue;
+        if (width < LEAST_LABEL_PX) continue;
         context.globalAlpha = dim ? 0.6 : 1;
         context.fillStyle = text;
-        const label = rect[0] < 0 ? `(${rect[6]} others)` : shorten(icicle.names[name] ?? "");
-        context.fillText(shortened(label, characters), left + 4, depth * LEVEL_PX + LEVEL_PX / 2);
+        const label = id < 0 ? `(${rect[6]} others)` : shorten(icicle.names[name] ?? "");
+        context.fillText(fitted(context, label, width - 8), left + 4, depth * LEVEL_PX + LEVEL_PX / 2);
       }
       context.globalAlpha = 1;
       if (hover !== null) outline(context, size.width, hover, token("muted"), 1);
@@ -109,6 +108,14 @@ function outline(context: CanvasRenderingContext2D, width: number, rect: IcicleR
   const inset = line / 2;
   const wide = Math.max((x1 - x0) * width - 1 - line, 0);
   context.strokeRect(x0 * width + inset, depth * LEVEL_PX + inset, wide, LEVEL_PX - 1 - line);
+}
+
+/** A text cut to a width. */
+function fitted(context: CanvasRenderingContext2D, text: string, width: number): string {
+  const full = context.measureText(text).width;
+  if (full <= width) return text;
+  const characters = Math.floor((text.length * width) / full) - 1;
+  return characters < 3 ? "" : shortened(text, characters);
 }
 
 /** A text of at most so many characters, its middle left out: both ends of a name tell it apart. */

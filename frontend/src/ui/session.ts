@@ -52,7 +52,8 @@ export class Session {
   readonly recordParameters = computed(() => {
     const { chosen } = this.choices.value;
     const { compare, run, name, step } = this.state.value;
-    return { run: chosen?.run ?? run, name: chosen?.name ?? name, record_step: step, compare };
+    const together = this.lens.value === "dcn"; // The records of a run's hosts are shown as one.
+    return { run: chosen?.run ?? run, name: together ? name : (chosen?.name ?? name), record_step: step, compare };
   });
 
   /** The line colour of each run, the same in every lens. */

@@ -83,6 +83,7 @@ function Pickers() {
   const state = session.state.value;
   if (runs.length === 0) return null;
   const one = OF_ONE_RECORD.includes(session.lens.value);
+  const together = session.lens.value === "dcn";
   const others = runs.filter((run) => run !== chosen?.run);
   return (
     <div class="pickers">
@@ -97,8 +98,9 @@ function Pickers() {
       {one && names.length > 1 && (
         <Picker
           label="Record"
-          value={chosen?.name ?? state.name}
-          words={names}
+          value={together ? state.name : (chosen?.name ?? state.name)}
+          words={together ? ["", ...names] : names}
+          titles={{ "": "all" }}
           onPick={(name) => session.showRecord({ name, step: "" })}
         />
       )}

@@ -4,6 +4,7 @@ import type { Figure, RowsDocument, ViewColumn, ViewRow } from "../lib/documents
 import type { PanelState } from "../lib/state";
 import { exact, formatIn, percent, type Quantity, type Scale, scaleFor } from "../lib/units";
 import type { GridColumn } from "../ui/grid";
+import { figureWidth } from "../ui/width";
 
 const QUANTITIES: Readonly<Record<string, Quantity>> = { us: "micros", bytes: "bytes", "": "count" };
 const TOTAL = "total_";
@@ -28,7 +29,10 @@ export function usefulColumns({ columns, root, rows }: RowsDocument): ViewColumn
   const order = new Map(columns.map((column, at) => [column.name, at]));
   const place = ({ name, total }: ViewColumn) =>
     2 * (order.get(wholeOf(name)) ?? order.get(name) ?? 0) + (total ? 0 : 1);
+  const onHostOnly = (figureOf(root, "total_accelerator_exec_micros") ?? 0) === 0;
   const useful = columns.filter(({ name }) => {
+    // Without an accelerator all time is host time; the same figures twice would only take room.
+    if (onHostOnly && name.endsWith("cpu_exec_micros")) return false;
     const whole = wholeOf(name);
     if (order.has(whole)) return (figureOf(root, whole) ?? 0) !== 0;
     return rows.some((row) => figureOf(row, name) !== null);
@@ -36,27 +40,48 @@ export function usefulColumns({ columns, root, rows }: RowsDocument): ViewColumn
   return useful.sort((p, q) => place(p) - place(q));
 }
 
-/** Whether a column belongs to the side that is chosen; a figure without a total belongs to both. */
-export function onSide(column: ViewColumn, side: PanelState["side"], all: readonly ViewColumn[]): boolean {
-  if (side === "both" || !(column.total || all.some(({ name }) => name === wholeOf(column.name)))) return true;
-  const counterpart = all.some(({ name }) => name === column.name.slice(TOTAL.length));
-  return side === "total" ? column.total : !column.total || !counterpart;
+/**
+ * Whether a column belongs to the side that is chosen: totals and the self of times, all totals, or all selfs. A figure
+ * without a counterpart belongs to each. In a flat op view, where no op holds another, total and self are the same.
+ */
+export function onSide(column: ViewColumn, side: PanelState["side"], head: RowsDocument): boolean {
+  const all = head.columns;
+  const has = (name: string) => all.some((other) => other.name === name);
+  if (column.total) return side !== "self" || !has(column.name.slice(TOTAL.length));
+  if (!has(wholeOf(column.name))) return true;
+  return side === "self" || (side === "both" && column.unit === "us" && !isFlat(head));
+}
+
+function isFlat({ view, columns }: RowsDocument): boolean {
+  return view === "op" && !isNestedOp(view, columns);
+}
+
+/** Whether an op's total holds what it called, which other rows hold too: then rows do not add up to the root. */
+export function isNestedOp(view: string, columns: readonly ViewColumn[]): boolean {
+  return view === "op" && columns.some(({ name }) => name === "p50_micros");
 }
 
 /** A figure column of the table. */
-export function figureColumn(column: ViewColumn, root: RowsDocument["root"], largest: number): GridColumn<ViewRow> {
+export function figureColumn(column: ViewColumn, { root, rows }: RowsDocument): GridColumn<ViewRow> {
   const quantity = quantityOf(column.unit);
+  const title = shortTitle(column.title);
   const whole = figureOf(root, wholeOf(column.name));
-  const scale = scaleFor(quantity, Math.abs(whole ?? largest));
+  const largest = rows.reduce((most, row) => Math.max(most, Math.abs(figureOf(row, column.name) ?? 0)), 0);
+  const scale = scaleFor(quantity, Math.max(Math.abs(whole ?? 0), largest));
   return {
     key: column.name,
-    title: column.title,
+    title,
     unit: scale.unit,
     help: column.help,
-    width: "minmax(84px, max-content)",
+    width: figureWidth(title, scale.unit, [formatIn(scale, whole), formatIn(scale, largest)]),
     numeric: true,
-    cell: (row) => figureCell(quantity, scale, figureOf(row, column.name), whole),
+    cell: (row) => figureCell(quantity, scale, figureOf(row, column.name), row.parent < 0 ? null : whole),
   };
+}
+
+/** Titles without the word that the unit says already. */
+export function shortTitle(title: string): string {
+  return /^(self )?time$/.test(title) ? title : title.replace(/ time$/, "");
 }
 
 function figureCell(quantity: Quantity, scale: Scale, value: Figure, whole: Figure) {
@@ -78,5 +103,5 @@ export function rowName(name: string): string {
 
 /** What a row is coloured by: its op type, else its kind, else its name. */
 export function colourKey(row: ViewRow): string {
-  return String(row.op_type || row.kind || row.name);
+  return row.kind || row.name;
 }

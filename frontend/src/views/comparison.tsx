@@ -14,7 +14,7 @@ import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { Empty, Loaded } from "../ui/states";
-import { figureOf } from "./columns";
+import { figureOf, rowName } from "./columns";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 export function Comparison() {
@@ -51,7 +51,13 @@ function Compared({ document }: { document: ComparisonDocument }) {
           found={null}
           onGo={() => {}}
         />
-        <Picker label="Figure" value={metric} words={metrics} onPick={(name) => session.update({ metric: name })} />
+        <Picker
+          label="Figure"
+          value={metric}
+          words={metrics}
+          titles={Object.fromEntries(metrics.map((name) => [name, name.replaceAll("_", " ")]))}
+          onPick={(name) => session.update({ metric: name })}
+        />
         <span class="spacer" />
         {share !== null && <span class="muted">{percent(share, 1)} has no counterpart</span>}
       </div>
@@ -102,15 +108,16 @@ function comparedColumns(rows: readonly ComparedRow[], metric: string): DataColu
         key: "key",
         title: "row",
         help: "The stable path that aligns the runs",
-        value: (row) => row.key,
+        value: (row) => rowName(row.key),
       }),
-      width: "minmax(300px, 1fr)",
+      width: 300,
+      grows: true,
     },
     wordColumn<ComparedRow>({
       key: "state",
       title: "",
       help: "added: only in this run; removed: only in the baseline",
-      width: "84px",
+      width: 84,
       value: (row) => (row.state === "both" ? "" : row.state),
     }),
     numberColumn(rows, {

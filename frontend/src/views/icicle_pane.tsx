@@ -4,7 +4,7 @@ import { matcher } from "../lib/matching";
 import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
-import { quantityOf, rowName } from "./columns";
+import { isNestedOp, quantityOf, rowName } from "./columns";
 import type { Documents } from "./index";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
@@ -15,8 +15,9 @@ export function IciclePane({ documents }: { documents: Documents }) {
   const head = documents.rows.head.value;
   const unit = head?.columns.find((column) => column.name === icicle?.metric)?.unit ?? "us";
   const matches = useMemo(() => matcher(search), [search]);
-  if (icicle === null) return null;
-  if (icicle.rects.length < 2) return null;
+  if (icicle === null || head === null || icicle.rects.length < 2) return null;
+  // Nested ops hold each other, so that their widths would say nothing.
+  if (isNestedOp(head.view, head.columns)) return null;
   return (
     <Icicle
       document={icicle}
@@ -36,7 +37,7 @@ function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, un
   const [id, , x0, x1, name, color, folded] = rect;
   const value = total === null ? null : (x1 - x0) * total;
   const title = id < 0 ? `${folded.toLocaleString()} others` : rowName(names[name] ?? "");
-  const kind = id < 0 ? "" : String(colors[color] ?? "");
+  const kind = id < 0 ? "" : (colors[color] ?? "");
   const cost = { label: format(quantityOf(unit), value), value: percent(x1 - x0, 1) };
   return { title, rows: kind === title || kind === "" ? [cost] : [cost, { label: kind, value: "" }] };
 }

@@ -55,7 +55,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
         label="Figures"
         value={state.side}
         choices={[
-          { word: "both", title: "both", help: "Totals and self" },
+          { word: "both", title: "total + self", help: "Totals, and the self of times" },
           { word: "total", title: "total", help: "Of a row with all that belongs to it" },
           { word: "self", title: "self", help: "Of the row alone" },
         ]}

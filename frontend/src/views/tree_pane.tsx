@@ -88,12 +88,8 @@ function useColumns(session: Session, head: RowsDocument): GridColumn<ViewRow>[]
   const theme = session.theme.value;
   return useMemo(() => {
     const useful = usefulColumns(head);
-    const shown = useful.filter((column) => onSide(column, side, useful) && !hidden.includes(column.name));
-    const largest = (name: string) => Math.max(...head.rows.map((row) => Math.abs(figureOf(row, name) ?? 0)), 0);
-    return [
-      nameColumn(session, view, theme),
-      ...shown.map((column) => figureColumn(column, head.root, largest(column.name))),
-    ];
+    const shown = useful.filter((column) => onSide(column, side, head) && !hidden.includes(column.name));
+    return [nameColumn(session, view, theme), ...shown.map((column) => figureColumn(column, head))];
   }, [session, head, side, hidden, view, theme]);
 }
 
@@ -102,7 +98,8 @@ function nameColumn(session: Session, view: string, theme: Theme): GridColumn<Vi
     key: "name",
     title: view === "code" ? "line of code" : view,
     help: "The row's name. Click to sort siblings by name.",
-    width: "minmax(300px, 1fr)",
+    width: 300,
+    grows: true,
     numeric: false,
     cell: (row) => ({ text: row.name, title: row.name }),
     content: (row) => <TreeName row={row} theme={theme} session={session} />,
