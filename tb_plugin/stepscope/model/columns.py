@@ -446,7 +446,18 @@ def _array(pieces: _Pieces, where: str) -> Array:
             where=where,
             remedy="Write the record again",
         )
-    data = pieces.data[0] if len(pieces.data) == 1 else b"".join(pieces.data)
-    array: Array = np.frombuffer(data, dtype)
+    array: Array = np.frombuffer(pieces.data[0] if len(pieces.data) == 1 else _joined(pieces.data, size), dtype)
     array = array.astype(dtype.newbyteorder("="), copy=False)
     return array if array.flags.aligned else array.copy()
+
+
+def _joined(data: list[memoryview], size: int) -> NDArray[np.uint8]:
+    """The pieces as one, each given up once it is copied, so that a large column is not held twice."""
+    joined = np.empty(size, np.uint8)
+    position = 0
+    data.reverse()
+    while data:
+        piece = data.pop()
+        joined[position : position + len(piece)] = piece
+        position += len(piece)
+    return joined
