@@ -6,21 +6,28 @@ one folder or each in one of its own.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from stepscope.errors import SourceError
 from stepscope.model.collectives import Collectives
-from stepscope.model.columns import Loss
+from stepscope.model.columns import Header, Loss
+from stepscope.model.profile import Profile
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.xplane_collectives import HostTrace, collectives_of
-from stepscope.sources.xplane_cores import core_id, read_core
-from stepscope.sources.xplane_file import SpaceReader, read_field
+from stepscope.sources.xplane_cores import CoreTrace, core_id, read_core
+from stepscope.sources.xplane_file import METADATA_PLANE, SpaceReader, plane_name, read_field
 from stepscope.sources.xplane_folders import Session, host_of, is_profile_name, run_of, sessions_of
 from stepscope.sources.xplane_hlo import Program
+from stepscope.sources.xplane_lanes import PlaneLanes, read_lanes
+from stepscope.sources.xplane_ops import ProgramOps
 from stepscope.sources.xplane_plane import PlaneView
+from stepscope.sources.xplane_profile import ProfileBuilder
 from stepscope.sources.xplane_transfers import HOST_PLANE, TransferRows, read_transfers
 
-METADATA_PLANE = "/host:metadata"
+_TASK_PLANE = "Task Environment"
+_EPOCH_LIKE_NS = 10**18
 _HLO_STATS = ("Hlo Proto", "HLO Proto", "hlo_proto")
 
 
@@ -32,56 +39,103 @@ def recognise(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
-    """Reads the profiles of a path.
+    """Reads the profiles of a path: per session the collectives over its hosts, and a profile of each host.
 
     Raises:
         SourceError: Nothing can be read.
     """
-    records = tuple(
-        NamedRecord(session.name, _collectives(session, run_of(path), progress)) for session in sessions_of(path)
-    )
-    return Imported(records, run_of(path))
+    run, records = run_of(path), []
+    for session in sessions_of(path):
+        hosts, losses = _read_hosts(session, progress, profiles=True)
+        records.append(NamedRecord("xplane", collectives_of([host.trace for host in hosts], run, losses)))
+        for host in hosts:
+            if host.lanes:
+                name = "xplane" if len(hosts) == 1 else host.trace.name
+                records.append(NamedRecord(name, _profile(host, run)))
+    return Imported(tuple(records), run)
 
 
 def read_collectives(path: Path) -> list[Collectives]:
-    """Only the collectives of a path's profiles, one record per profiling session.
+    """Only the collectives of a path's profiles, one record per session; faster than all of it.
 
     Raises:
         SourceError: Nothing can be read.
     """
-    return [_collectives(session, run_of(path), None) for session in sessions_of(path)]
+    found = [_read_hosts(session, None, profiles=False) for session in sessions_of(path)]
+    return [collectives_of([host.trace for host in hosts], run_of(path), losses) for hosts, losses in found]
 
 
-def _collectives(session: Session, run: str, progress: Progress | None) -> Collectives:
+@dataclass(frozen=True)
+class _Host:
+    trace: HostTrace
+    lanes: tuple[PlaneLanes, ...]
+    programs: Mapping[int, ProgramOps]
+    wall_anchor_ns: int
+
+
+def _read_hosts(session: Session, progress: Progress | None, *, profiles: bool) -> tuple[list[_Host], list[Loss]]:
     hosts, losses, failures = [], list(session.losses), []
     for path in session.files:
         try:
-            hosts.append(_read_host(path, progress))
+            hosts.append(_read_host(path, progress, profiles))
         except SourceError as error:
             failures.append(error)
             losses.append(Loss(error.where or path.name, error.found, 0, error.remedy))
     if failures and not hosts:
         raise failures[0]
-    return collectives_of(hosts, run, losses)
+    return hosts, losses
 
 
-def _read_host(path: Path, progress: Progress | None) -> HostTrace:
+def _read_host(path: Path, progress: Progress | None, profiles: bool) -> _Host:
     reader = SpaceReader(path, progress)
-    cores, programs, transfers, planes = [], {}, TransferRows(), 0
+    cores: list[CoreTrace] = []
+    lanes: list[PlaneLanes] = []
+    programs: dict[int, Program] = {}
+    ops: dict[int, ProgramOps] = {}
+    transfers, seen, start_ns = TransferRows(), False, 0
     for plane in reader.planes():
-        view = PlaneView(plane)
-        planes += 1
+        view, seen = PlaneView(plane), True
         number = core_id(view.name)
         if number is not None:
             cores.append(read_core(view, number))
-        elif view.name == METADATA_PLANE:
+        elif plane.name == METADATA_PLANE:
             programs.update(_programs(view))
+            ops.update({key: ProgramOps(program) for key, program in programs.items()})
         elif view.name == HOST_PLANE:
             transfers = read_transfers(view)
+        elif view.name == _TASK_PLANE:
+            start_ns = _start_ns(view)
+        if profiles:
+            lanes.append(read_lanes(view, ops))
     damaged = sum(core.damaged for core in cores)
     if damaged:
         reader.losses.append(Loss(path.name, f"{damaged:,} events are damaged", damaged, "Profile again"))
-    return HostTrace(host_of(path), path.name, bool(planes), cores, programs, transfers, reader.losses)
+    trace = HostTrace(host_of(path), path.name, seen, cores, programs, transfers, reader.losses)
+    return _Host(trace, tuple(found for found in lanes if found.lanes), ops, start_ns)
+
+
+def _profile(host: _Host, run: str) -> Profile:
+    builder = ProfileBuilder(host.lanes, host.programs)
+    anchor = (
+        builder.base_ns
+        if builder.base_ns >= _EPOCH_LIKE_NS
+        else host.wall_anchor_ns and (host.wall_anchor_ns + builder.base_ns)
+    )
+    trace = host.trace
+    header = Header(
+        run=run,
+        host=trace.name,
+        producer="XPlane",
+        wall_anchor_ns=anchor,
+        losses=tuple(trace.losses),
+        source=trace.source,
+    )
+    return builder.build(header)
+
+
+def _start_ns(view: PlaneView) -> int:
+    start = view.stats(view.plane.stats).get("profile_start_time", 0)
+    return start if isinstance(start, int) and 0 < start < 2**63 else 0
 
 
 def _programs(view: PlaneView) -> dict[int, Program]:
@@ -101,15 +155,10 @@ def _starts_with_a_plane(head: bytes) -> bool:
     """Whether the first field of a file is a plane, whose name stands at its beginning."""
     try:
         number, start, _ = read_field(head, 0)
-        if number != 1:
-            return False
-        number, inner, end = read_field(head, start)
-        if number == 1:
-            number, inner, end = read_field(head, end)
     except ValueError:
         return False
-    name = head[inner:end]
-    return number == 2 and (name.startswith((b"/host:", b"/device:")) or name == b"Task Environment")
+    name = plane_name(head, start) if number == 1 else b""
+    return name.startswith((b"/host:", b"/device:")) or name == b"Task Environment"
 
 
 FORMAT = Format(

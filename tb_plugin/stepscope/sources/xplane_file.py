@@ -24,8 +24,11 @@ from stepscope.sources.format import Progress
 MAX_PLANE_BYTES = (1 << 31) - 1
 MAX_DECOMPRESSED_BYTES = 1 << 33
 
+METADATA_PLANE = b"/host:metadata"
 _PLANE_FIELD = 1
+_NAME_FIELD = 2
 _LINES_FIELD = 3
+_EVENTS_FIELD = 4
 _REPLACEMENT = "�".encode()
 
 Buffer = bytes | mmap.mmap
@@ -46,7 +49,7 @@ class SpaceReader:
     losses: list[Loss] = field(default_factory=list)
 
     def planes(self) -> Iterator[Any]:
-        """The file's planes in order, as `xplane_pb2.Plane` messages.
+        """The file's planes as `xplane_pb2.Plane` messages: first those of programs, which describe what others name.
 
         Raises:
             SourceError: The file cannot be opened, is larger than the limit, or holds nothing that can be read.
@@ -57,6 +60,15 @@ class SpaceReader:
             yield from self._walk(data)
 
     def _walk(self, data: Buffer) -> Iterator[Any]:
+        spans = sorted(self._spans(data), key=lambda span: plane_name(data, span[0]) != METADATA_PLANE)
+        done = 0
+        for start, end in spans:
+            yield self._plane(data, start, end)
+            done += end - start
+            if self.progress:
+                self.progress(min(done, len(data)), len(data))
+
+    def _spans(self, data: Buffer) -> Iterator[tuple[int, int]]:
         position = 0
         while position < len(data):
             try:
@@ -65,10 +77,8 @@ class SpaceReader:
                 self._stop(data, position)
                 return
             if number == _PLANE_FIELD:
-                yield self._plane(data, start, end)
+                yield start, end
             position = end
-            if self.progress:
-                self.progress(min(end, len(data)), len(data))
 
     def _plane(self, data: Buffer, start: int, end: int) -> Any:
         if min(end, len(data)) - start > MAX_PLANE_BYTES:
@@ -106,6 +116,17 @@ class SpaceReader:
 _EMPTY_REMEDY = "A profile over 2 GB is written as an empty file: profile fewer steps, or have it written as .riegeli"
 _CUT_REMEDY = "Copy the file again, or profile again and wait until the profile is written"
 _TEXT_REMEDY = "The file went through a text conversion that replaced its bytes: copy it again as binary"
+
+
+def plane_name(data: Buffer, start: int) -> bytes:
+    """The name of the plane whose content starts at a position, which stands at its beginning; empty if it does not."""
+    try:
+        number, inner, end = read_field(data, start)
+        if number == 1:
+            number, inner, end = read_field(data, end)
+    except ValueError:
+        return b""
+    return data[inner:end] if number == _NAME_FIELD else b""
 
 
 def _is_mangled(body: bytes) -> bool:
@@ -151,6 +172,22 @@ def parse_line(body: bytes) -> Any:
         return xplane_pb2.Line.FromString(body)
     except DecodeError:
         return _salvage(xplane_pb2.Line, body)[0]
+
+
+def line_name(body: bytes) -> bytes:
+    """A line's name, which stands before its events."""
+    position = 0
+    while position < len(body):
+        try:
+            number, start, end = read_field(body, position)
+        except ValueError:
+            break
+        if number == _NAME_FIELD:
+            return body[start:end]
+        if number == _EVENTS_FIELD:
+            break
+        position = end
+    return b""
 
 
 def _salvage_plane(body: bytes) -> tuple[Any, int]:

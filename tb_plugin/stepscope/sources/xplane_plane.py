@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.xplane_file import parse_line
+from stepscope.sources.xplane_file import line_name, parse_line
 from stepscope.sources.xplane_wire import I64, Flags, Messages, scan
 
 EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION, EVENT_STATS = 1, 2, 3, 4
@@ -127,6 +127,7 @@ class PlaneView:
     def __init__(self, plane: Any) -> None:
         self.plane = plane
         self.name = text(plane.name)
+        self._events: dict[int, Events] = {}
 
     @cached_property
     def stat_names(self) -> dict[int, str]:
@@ -157,11 +158,15 @@ class PlaneView:
 
     def lines(self, *names: str) -> Iterator[Events]:
         """The events of the lines with one of the names, or of all lines."""
-        for body in self.plane.lines:
-            line = parse_line(body)
-            name = text(line.display_name or line.name)
-            if not names or text(line.name) in names or name in names:
-                yield _events(name, line)
+        for i, name in enumerate(self._line_names):
+            if not names or name in names:
+                if i not in self._events:
+                    self._events[i] = _events(name, parse_line(self.plane.lines[i]))
+                yield self._events[i]
+
+    @cached_property
+    def _line_names(self) -> list[str]:
+        return [text(line_name(body)) for body in self.plane.lines]
 
 
 def _events(name: str, line: Any) -> Events:
