@@ -287,6 +287,15 @@ def test_the_header_says_rank_and_anchor_but_nothing_private(tmp_path: Path) -> 
     assert "secret" not in repr(header) + "".join(imported.records[0].record.strings)
 
 
+def test_devices_are_described(tmp_path: Path) -> None:
+    device = {"id": 1, "name": "NVIDIA B200", "totalGlobalMem": 191503138816, "computeMajor": 10, "numSms": 148}
+    profile = profile_of(tmp_path, op("a", 0, 1), deviceProperties=[device])
+    devices, texts = profile.devices, list(profile.strings)
+    assert [texts[devices.name[0]], texts[devices.model[0]]] == ["GPU1", "NVIDIA B200"]
+    assert devices.memory_bytes.tolist() == [191503138816]
+    assert (devices.compute_major.tolist(), devices.multiprocessors.tolist()) == ([10], [148])
+
+
 def test_properties_may_stand_behind_the_events(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(

@@ -145,6 +145,19 @@ class Traces(Group):
 
 
 @dataclass(frozen=True, eq=False)
+class Devices(Group):
+    """The accelerators of the host, where the source describes them."""
+
+    name: I32 = column("int32", "As in nodes.device, in strings")
+    model: I32 = column("int32", "The product, in strings", default=-1)
+    memory_bytes: I64 = column("int64", "Memory of the device, 0 when unknown", default=0)
+    compute_major: I32 = column("int32", "Compute capability, before the dot", default=0)
+    compute_minor: I32 = column("int32", "Compute capability, behind the dot", default=0)
+    multiprocessors: I32 = column("int32", "Streaming multiprocessors or compute units, 0 when unknown", default=0)
+    multiprocessor_threads: I32 = column("int32", "Most threads on one of them, 0 when unknown", default=0)
+
+
+@dataclass(frozen=True, eq=False)
 class Lanes(Group):
     """Where executions run: a thread of a host, or a stream of a device."""
 
@@ -259,6 +272,7 @@ class Profile(Record):
     scopes: Scopes = field(default_factory=Scopes)
     frames: Frames = field(default_factory=Frames)
     traces: Traces = field(default_factory=Traces)
+    devices: Devices = field(default_factory=Devices)
     lanes: Lanes = field(default_factory=Lanes)
     steps: Steps = field(default_factory=Steps)
     node_steps: NodeSteps = field(default_factory=NodeSteps)
@@ -296,6 +310,8 @@ _REFERENCES = (
     ("frames", "file", "strings"),
     ("frames", "function", "strings"),
     ("traces", "frame", "frames"),
+    ("devices", "name", "strings"),
+    ("devices", "model", "strings"),
     ("lanes", "device", "strings"),
     ("lanes", "name", "strings"),
     ("steps", "name", "strings"),

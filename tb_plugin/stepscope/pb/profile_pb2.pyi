@@ -105,6 +105,24 @@ class Traces(_message.Message):
     frame: _common_pb2.Column
     def __init__(self, parent: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., frame: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
+class Devices(_message.Message):
+    __slots__ = ("name", "model", "memory_bytes", "compute_major", "compute_minor", "multiprocessors", "multiprocessor_threads")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    MODEL_FIELD_NUMBER: _ClassVar[int]
+    MEMORY_BYTES_FIELD_NUMBER: _ClassVar[int]
+    COMPUTE_MAJOR_FIELD_NUMBER: _ClassVar[int]
+    COMPUTE_MINOR_FIELD_NUMBER: _ClassVar[int]
+    MULTIPROCESSORS_FIELD_NUMBER: _ClassVar[int]
+    MULTIPROCESSOR_THREADS_FIELD_NUMBER: _ClassVar[int]
+    name: _common_pb2.Column
+    model: _common_pb2.Column
+    memory_bytes: _common_pb2.Column
+    compute_major: _common_pb2.Column
+    compute_minor: _common_pb2.Column
+    multiprocessors: _common_pb2.Column
+    multiprocessor_threads: _common_pb2.Column
+    def __init__(self, name: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., model: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., memory_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., compute_major: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., compute_minor: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., multiprocessors: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., multiprocessor_threads: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
 class Lanes(_message.Message):
     __slots__ = ("device", "name", "kind")
     DEVICE_FIELD_NUMBER: _ClassVar[int]
@@ -224,7 +242,7 @@ class Attributes(_message.Message):
     def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., key: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., value: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Profile(_message.Message):
-    __slots__ = ("header", "tick_ps", "nested", "has_traces", "strings", "nodes", "op_types", "inputs", "outputs", "shapes", "dims", "scopes", "frames", "traces", "lanes", "steps", "node_steps", "executions", "allocations", "links", "attributes")
+    __slots__ = ("header", "tick_ps", "nested", "has_traces", "strings", "nodes", "op_types", "inputs", "outputs", "shapes", "dims", "scopes", "frames", "traces", "devices", "lanes", "steps", "node_steps", "executions", "allocations", "links", "attributes")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     TICK_PS_FIELD_NUMBER: _ClassVar[int]
     NESTED_FIELD_NUMBER: _ClassVar[int]
@@ -239,6 +257,7 @@ class Profile(_message.Message):
     SCOPES_FIELD_NUMBER: _ClassVar[int]
     FRAMES_FIELD_NUMBER: _ClassVar[int]
     TRACES_FIELD_NUMBER: _ClassVar[int]
+    DEVICES_FIELD_NUMBER: _ClassVar[int]
     LANES_FIELD_NUMBER: _ClassVar[int]
     STEPS_FIELD_NUMBER: _ClassVar[int]
     NODE_STEPS_FIELD_NUMBER: _ClassVar[int]
@@ -260,6 +279,7 @@ class Profile(_message.Message):
     scopes: Scopes
     frames: Frames
     traces: Traces
+    devices: Devices
     lanes: Lanes
     steps: Steps
     node_steps: NodeSteps
@@ -267,4 +287,4 @@ class Profile(_message.Message):
     allocations: Allocations
     links: Links
     attributes: Attributes
-    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., tick_ps: _Optional[int] = ..., nested: bool = ..., has_traces: bool = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ..., op_types: _Optional[_Union[OpTypes, _Mapping]] = ..., inputs: _Optional[_Union[Inputs, _Mapping]] = ..., outputs: _Optional[_Union[Outputs, _Mapping]] = ..., shapes: _Optional[_Union[Shapes, _Mapping]] = ..., dims: _Optional[_Union[Dims, _Mapping]] = ..., scopes: _Optional[_Union[Scopes, _Mapping]] = ..., frames: _Optional[_Union[Frames, _Mapping]] = ..., traces: _Optional[_Union[Traces, _Mapping]] = ..., lanes: _Optional[_Union[Lanes, _Mapping]] = ..., steps: _Optional[_Union[Steps, _Mapping]] = ..., node_steps: _Optional[_Union[NodeSteps, _Mapping]] = ..., executions: _Optional[_Union[Executions, _Mapping]] = ..., allocations: _Optional[_Union[Allocations, _Mapping]] = ..., links: _Optional[_Union[Links, _Mapping]] = ..., attributes: _Optional[_Union[Attributes, _Mapping]] = ...) -> None: ...
+    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., tick_ps: _Optional[int] = ..., nested: bool = ..., has_traces: bool = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ..., op_types: _Optional[_Union[OpTypes, _Mapping]] = ..., inputs: _Optional[_Union[Inputs, _Mapping]] = ..., outputs: _Optional[_Union[Outputs, _Mapping]] = ..., shapes: _Optional[_Union[Shapes, _Mapping]] = ..., dims: _Optional[_Union[Dims, _Mapping]] = ..., scopes: _Optional[_Union[Scopes, _Mapping]] = ..., frames: _Optional[_Union[Frames, _Mapping]] = ..., traces: _Optional[_Union[Traces, _Mapping]] = ..., devices: _Optional[_Union[Devices, _Mapping]] = ..., lanes: _Optional[_Union[Lanes, _Mapping]] = ..., steps: _Optional[_Union[Steps, _Mapping]] = ..., node_steps: _Optional[_Union[NodeSteps, _Mapping]] = ..., executions: _Optional[_Union[Executions, _Mapping]] = ..., allocations: _Optional[_Union[Allocations, _Mapping]] = ..., links: _Optional[_Union[Links, _Mapping]] = ..., attributes: _Optional[_Union[Attributes, _Mapping]] = ...) -> None: ...

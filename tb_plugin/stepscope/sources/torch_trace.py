@@ -44,7 +44,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         columns.add(events)
     columns.finish()
     top, named = read_header(stream.skeleton), parse_name(path)
-    builder = ProfileBuilder(columns)
+    builder = ProfileBuilder(columns, top.devices)
     profile = builder.build()
     losses = _losses(chunks, stream, columns, top)
     record = replace(profile, header=_header(path, top, named, builder.first_ns, losses))

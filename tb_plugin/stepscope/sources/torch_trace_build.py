@@ -10,6 +10,7 @@ import numpy as np
 from stepscope.model.columns import StringBuilder
 from stepscope.model.profile import (
     Allocations,
+    Devices,
     Frames,
     LaneKind,
     Lanes,
@@ -24,6 +25,7 @@ from stepscope.sources.torch_trace_args import PROPERTIES
 from stepscope.sources.torch_trace_columns import EventColumns
 from stepscope.sources.torch_trace_device import DeviceWork, Launches, device_work, launches
 from stepscope.sources.torch_trace_events import Id
+from stepscope.sources.torch_trace_header import DeviceProperties
 from stepscope.sources.torch_trace_memory import MemoryEvents, held, memory_events
 from stepscope.sources.torch_trace_nodes import (
     ExecutionPart,
@@ -34,7 +36,7 @@ from stepscope.sources.torch_trace_nodes import (
     joined_executions,
     node_steps,
 )
-from stepscope.sources.torch_trace_numbers import Ints
+from stepscope.sources.torch_trace_numbers import Ints, integers
 from stepscope.sources.torch_trace_ops import CallSites, OpTree, ScopePaths, call_sites, op_tree, scope_paths
 from stepscope.sources.torch_trace_python import PythonFrames, module_name, python_frames
 from stepscope.sources.torch_trace_trees import distinct, paths
@@ -50,10 +52,16 @@ _DEVICE_TYPES = {0: HOST, 1: "GPU", 6: "GPU", 12: "XPU", 17: "MTIA", 18: "HPU"}
 
 
 class ProfileBuilder:
-    """Builds a profile from the columns of a trace, part by part."""
+    """Builds a profile from the columns of a trace, part by part.
 
-    def __init__(self, columns: EventColumns) -> None:
+    Args:
+        columns: The trace's events.
+        described: What the trace says of the accelerators.
+    """
+
+    def __init__(self, columns: EventColumns, described: Sequence[DeviceProperties] = ()) -> None:
         self._columns = columns
+        self._described = described
         self._strings = StringBuilder()
         self._texts: list[str] = columns.names.values()
         self._thread, self._threads = _threads(columns)
@@ -102,6 +110,7 @@ class ProfileBuilder:
             scopes=scopes,
             frames=self._frame_rows(),
             traces=Traces(parent=self._sites.parent, frame=self._sites.frame),
+            devices=self._devices(),
             lanes=self._lanes(),
             steps=Steps(
                 id=steps.id,
@@ -308,6 +317,22 @@ class ProfileBuilder:
     def _lanes(self) -> Lanes:
         rows: Ints = np.array(self._lane_rows, np.int64).reshape(-1, 3)
         return Lanes(device=rows[:, 0], name=rows[:, 1], kind=rows[:, 2])
+
+    def _devices(self) -> Devices:
+        described = self._described
+
+        def numbers(field: str) -> Ints:
+            return integers([getattr(device, field) for device in described], 0)
+
+        return Devices(
+            name=np.array([self._strings(device_label("", device.id)) for device in described], np.int64),
+            model=np.array([self._strings(device.name or "") for device in described], np.int64),
+            memory_bytes=numbers("memory_bytes"),
+            compute_major=numbers("compute_major"),
+            compute_minor=numbers("compute_minor"),
+            multiprocessors=numbers("multiprocessors"),
+            multiprocessor_threads=numbers("threads_per_multiprocessor"),
+        )
 
     def _frame_rows(self) -> Frames:
         frames = self._sites.frames

@@ -29,7 +29,6 @@ class DeviceProperties(msgspec.Struct):
     compute_minor: Id = msgspec.field(name="computeMinor", default=None)
     multiprocessors: Id = msgspec.field(name="numSms", default=None)
     threads_per_multiprocessor: Id = msgspec.field(name="maxThreadsPerMultiprocessor", default=None)
-    warp_size: Id = msgspec.field(name="warpSize", default=None)
 
 
 class _Distributed(msgspec.Struct):

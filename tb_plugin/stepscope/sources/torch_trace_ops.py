@@ -9,7 +9,7 @@ import numpy as np
 
 from stepscope.sources.torch_trace_columns import EventColumns, Interner
 from stepscope.sources.torch_trace_numbers import Ints
-from stepscope.sources.torch_trace_python import PythonFrames, module_name, parse_frame
+from stepscope.sources.torch_trace_python import PythonFrames, is_module, module_name, parse_frame
 from stepscope.sources.torch_trace_trees import Bools, Ranges, nearest, nest, nesting_order, paths, self_time
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
@@ -172,7 +172,7 @@ class CallSites:
 
 
 def call_sites(columns: EventColumns, ops: OpTree, python: PythonFrames, frame: Ints) -> CallSites:
-    """The call stack of each op: what its own arguments say, else the Python frame around it, else its caller's."""
+    """The call stack of each op: of the Python frame around it, else as its arguments say, else its caller's."""
     texts = columns.names.values()
     interner = Interner()
     used = np.unique(python.trace_name)
@@ -187,7 +187,8 @@ def call_sites(columns: EventColumns, ops: OpTree, python: PythonFrames, frame: 
         len(columns.stacks.index),
     )
     own = of_stack[ops.stack] if len(of_stack) else np.full(len(ops.stack), -1, np.int64)
-    own = np.where(own >= 0, own, python.trace_of(frame))
+    around = python.trace_of(frame)
+    own = np.where(around >= 0, around, own)
     source = nearest(np.arange(len(own)), ops.ranges.parent, own >= 0)
     of_op = np.where(source >= 0, own[source], -1) if len(own) else own
     return CallSites(of_op, np.array(parents, np.int64), np.array(frames, np.int64), interner.values())
@@ -197,7 +198,8 @@ def _grow(
     text: bytes, interner: Interner, parents: list[int], frames: list[int], known: dict[tuple[int, int], int]
 ) -> int:
     """Adds a stack written as `inner;outer;...` to the tree; its innermost frame, -1 for an empty one."""
-    parts = [part for part in text.decode("utf-8", "replace").strip('"').split(";") if part.strip()]
+    written = text.decode("utf-8", "replace").strip('"').split(";")
+    parts = [part for part in written if part.strip() and not is_module(part)]
     above = -1
     for part in reversed(parts):
         frame = int(interner.of([parse_frame(part.strip())])[0])

@@ -107,6 +107,11 @@ def _module_names(columns: EventColumns) -> Bools:
     return np.fromiter((text.startswith(_MODULE) for text in names), bool, len(names))
 
 
+def is_module(text: str) -> bool:
+    """Whether a frame stands for a module's call."""
+    return text.startswith(_MODULE)
+
+
 def module_name(text: str) -> str:
     """The class and number of a module's frame."""
     return text.removeprefix(_MODULE)
