@@ -15,7 +15,7 @@ from stepscope.sources.content import head
 from stepscope.sources.format import Format, Imported, Progress
 
 # In the order in which they are asked.
-MODULES = ("tfprof", "tfprof_raw", "incore_matrix", "swimlane", "torch_trace")
+MODULES = ("tfprof", "tfprof_raw", "incore_matrix", "swimlane", "xplane", "torch_trace")
 _PRINTABLE = frozenset(string.printable.encode())
 
 

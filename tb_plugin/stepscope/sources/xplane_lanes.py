@@ -93,7 +93,7 @@ def _read_accelerator(view: PlaneView, found: PlaneLanes) -> None:
     for line in view.lines():
         if line.line == STEPS_LINE and len(line):
             found.steps.append(_step_line(view, line))
-        elif line.line == OPS_LINE and len(line):
+        elif line.line == OPS_LINE and device.startswith("TPU") and len(line):
             found.lanes.append(
                 _lane(device, line, LaneKind.ACCELERATOR, *_tpu_infos(view, line, device, found.programs))
             )
@@ -177,19 +177,21 @@ def _read_thread(view: PlaneView, line: Events, found: PlaneLanes) -> None:
     ops = stats.texts(view.stat_ids("hlo_op"), view.stat_names)
     program = stats.integers(view.stat_ids("program_id"), 0).tolist()
     ordinal = stats.integers(view.stat_ids("device_ordinal"), -1).tolist()
-    numbers: dict[tuple[int, str, int, int, bool], int] = {}
-    rows = zip(line.metadata_id.tolist(), ops, program, ordinal, (steps >= 0).tolist(), strict=True)
-    keyed = ((key, op, p, n, is_step) if op or is_step else (key, "", 0, -1, False) for key, op, p, n, is_step in rows)
+    kinds = np.where(steps >= 0, NodeKind.SCOPE, NodeKind.OP)
+    kinds[stats.integers(view.stat_ids("correlation_id"), -1) >= 0] = NodeKind.RUNTIME
+    numbers: dict[tuple[int, int, str, int, int], int] = {}
+    rows = zip(line.metadata_id.tolist(), kinds.tolist(), ops, program, ordinal, strict=True)
+    keyed = (row if row[2] else (*row[:2], "", 0, -1) for row in rows)
     info = [numbers.setdefault(row, len(numbers)) for row in keyed]
-    infos = [_host_info(names[key], op, p, n, is_step, found.programs) for key, op, p, n, is_step in numbers]
+    infos = [_host_info(names[row[0]], NodeKind(row[1]), *row[2:], found.programs) for row in numbers]
     found.lanes.append(_lane("CPU", line, LaneKind.HOST, np.array(info, np.int64), infos))
 
 
 def _host_info(
-    name: str, hlo_op: str, program: int, ordinal: int, is_step: bool, programs: Mapping[int, ProgramOps]
+    name: str, kind: NodeKind, hlo_op: str, program: int, ordinal: int, programs: Mapping[int, ProgramOps]
 ) -> OpInfo:
-    if is_step:
-        return OpInfo(name, (name,), NodeKind.SCOPE, "CPU")
+    if kind is not NodeKind.OP:
+        return OpInfo(name, (name,), kind, "CPU")
     if hlo_op:
         return _instruction(hlo_op, program, f"CPU:{ordinal}" if ordinal >= 0 else "CPU", programs)
     call = python_call(name) or framework_op(name, "CPU")

@@ -113,9 +113,9 @@ class ProfileBuilder:
         rows = np.flatnonzero(~is_frame)
         number = np.append(np.cumsum(~is_frame) - 1, -1)
         above = number[nearest(parent[rows], parent, ~is_frame)] if len(rows) else rows
-        return _Runs(
-            thread[rows], start[rows], duration[rows], self_time(above, duration[rows]), info[rows], trace[rows], above
-        )
+        is_runtime = np.array([kind is NodeKind.RUNTIME for kind in kinds] or [False])[info[rows]]
+        own = self_time(np.where(is_runtime, -1, above), duration[rows])
+        return _Runs(thread[rows], start[rows], duration[rows], own, info[rows], trace[rows], above)
 
     def _traces(self, infos: list[OpInfo], info: I64, parent: I64, is_frame: Flags) -> I64:
         """The trace of each event: its own frames, or the Python calls around it."""
