@@ -1,10 +1,11 @@
-"""How long views of a large profile take: first, sorted anew, with a new regex, searched, and how much memory they need.
+"""How long views of a large profile take: first, sorted anew, with a new regex, searched; and what memory they need.
 
     python benchmarks/views_scale.py [NODES]
 
 Builds a profile of NODES (1,000,000) graph nodes as columns, alike in shape to a large TensorFlow training graph: name
-scopes of 5 to 7 levels, 200 op types, call stacks of 11 to 14 frames, four devices, three steps and up to three inputs a
-node. Prints milliseconds, and the peak of memory in MB. The peer's figures are in benchmarks/views_race.py.
+scopes of 5 to 7 levels, 200 op types, call stacks of 11 frames, four devices, three steps and up to three inputs a
+node. Prints wall and processor milliseconds, and the peak of memory in MB. The race with tfprof's C++, on files that it
+can load, is benchmarks/views_race.py.
 """
 
 from __future__ import annotations
@@ -15,7 +16,6 @@ import time
 from collections.abc import Callable
 
 import numpy as np
-
 from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.model.columns import Ints, Strings
 from stepscope.model.profile import Frames, Inputs, Nodes, NodeSteps, OpTypes, Profile, Scopes, Steps, Traces
@@ -34,6 +34,7 @@ class Texts:
         self.texts: list[str] = []
 
     def add(self, texts: list[str]) -> Ints:
+        """The indices of more texts."""
         start = len(self.texts)
         self.texts += texts
         return np.arange(start, len(self.texts))
@@ -153,9 +154,10 @@ def shown(result: ViewResult) -> None:
 
 
 def timed(title: str, work: Callable[[], object]) -> None:
-    began = time.perf_counter()
+    began, began_cpu = time.perf_counter(), time.process_time()
     work()
-    print(f"{title:36}{(time.perf_counter() - began) * 1000:10.0f} ms")
+    wall, cpu = time.perf_counter() - began, time.process_time() - began_cpu
+    print(f"{title:32}{wall * 1000:8.0f} ms wall{cpu * 1000:8.0f} ms processor")
 
 
 def main() -> None:

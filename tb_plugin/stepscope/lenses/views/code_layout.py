@@ -29,11 +29,13 @@ def code_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     """
     profile = index.profile
     forward = forward_nodes(profile)
+    is_gradient = forward >= 0
+    maker = np.where(is_gradient, forward, np.arange(len(forward)))
     trace = profile.nodes.trace.astype(np.int64)
-    made = np.where(forward >= 0, trace[forward], np.where(forward == _NO_FORWARD, -1, trace))
+    made = np.where(forward == _NO_FORWARD, -1, trace[maker])
     placed = (made >= 0) & ((trace >= 0) | (not tfprof))
-    entry = np.where(placed, made + np.where(forward >= 0, len(profile.traces), 0), -1)
-    position = np.where(forward >= 0, len(forward) + index.node_ranks[forward], index.node_ranks)
+    entry = np.where(placed, made + is_gradient * len(profile.traces), -1)
+    position = index.node_ranks[maker] + is_gradient * len(forward)
     lines = _lines(profile, tfprof)
     parent, key, order, line_of_entry = _merged(profile, lines, entry, position)
     rest = not tfprof and not placed.all()
@@ -114,8 +116,8 @@ def forward_nodes(profile: Profile) -> Ints:
         original = _forward_name(strings[int(name[node])])
         if original:
             forward[node] = node_of.get(original, _NO_FORWARD)
-    no_trace = (forward >= 0) & (profile.nodes.trace[forward] < 0)
-    forward[no_trace] = _NO_FORWARD
+    known = np.flatnonzero(forward >= 0)
+    forward[known[profile.nodes.trace[forward[known]] < 0]] = _NO_FORWARD
     return forward
 
 
