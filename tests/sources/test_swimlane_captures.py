@@ -233,7 +233,8 @@ def test_every_row_of_a_capture_can_be_had_for_a_swimlane(tmp_path: Path) -> Non
 
 
 def test_captures_of_several_cards_are_records_of_their_own_and_a_bad_one_is_a_loss(tmp_path: Path) -> None:
-    for rank, document in enumerate((cycles(), cycles(chip_swimlane_level=9), cycles())):
+    other = cycles(aicore_tasks=[[0, 7, 1, 1010, 1051, 4]])
+    for rank, document in enumerate((cycles(), cycles(chip_swimlane_level=9), other)):
         folder = tmp_path / f"rank{rank}" / "d0"
         folder.mkdir(parents=True)
         (folder / "chip_swimlane_records.json").write_text(json.dumps(document))
@@ -305,3 +306,19 @@ def check_reader(record: InCore, path: Path) -> None:
     assert lengths == pytest.approx([row["duration_us"] for row in rows], abs=tolerance)
     if not record.clock_freq_hz:
         assert (tasks.start[order] * micros) == pytest.approx([row["start_time_us"] for row in rows], abs=1e-9)
+
+
+def test_what_was_made_from_a_capture_is_not_shown_beside_it(tmp_path: Path) -> None:
+    (tmp_path / "a_trace.json").write_text('{"traceEvents": [{"args": {"name": "Worker View"}}]}')
+    (tmp_path / "derived.json").write_text(json.dumps(micros(chip_swimlane_level=1)))
+    (tmp_path / "records.json").write_text(json.dumps(cycles()))
+    assert [named.record.KIND for named in registry.read(tmp_path).records] == ["incore", "profile"]
+
+
+def test_the_same_capture_twice_is_one_record(tmp_path: Path) -> None:
+    for name in ("a.json", "b.json"):
+        (tmp_path / name).write_text(json.dumps(micros()))
+    assert [(named.name, named.record.KIND) for named in registry.read(tmp_path).records] == [
+        ("swimlane", "incore"),
+        ("swimlane", "profile"),
+    ]

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepscope.errors import DamagedSource, SourceError, UnsupportedSource
+from stepscope.errors import SourceError, UnsupportedSource
 from stepscope.model.columns import Loss
 from stepscope.model.incore import InCore
 from stepscope.sources.content import head as read_head
@@ -28,7 +28,8 @@ from stepscope.sources.swimlane_trace import is_trace, read_trace
 _MARKERS = re.compile(rb'"(chip_swimlane_level|l2_swimlane_level|l2_perf_level|aicore_tasks|scheduler_tasks)"\s*:')
 _TASK = re.compile(rb'"tasks"\s*:\s*\[')
 _FIELDS = (b'"core_id"', b'"start_time_us"')
-_DEPTH = ("*.json", "d*/*.json", "rank*/*.json", "rank*/d*/*.json")
+_ROWS = re.compile(rb'"aicore_tasks"\s*:')
+_CARDS = ("d*", "rank*", "rank*/d*")
 
 
 def recognise(path: Path, head: bytes) -> bool:
@@ -44,25 +45,38 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     Raises:
         SourceError: None of them can be had.
     """
-    paths = _captures(path) if path.is_dir() else [path]
-    captures: list[tuple[str, InCore]] = []
-    losses: list[Loss] = []
-    for found in paths:
-        name = "swimlane" if len(paths) == 1 else str(found.parent.relative_to(path) / found.stem)
-        try:
-            captures.append((name, read_capture(found)))
-        except SourceError as error:
-            if len(paths) == 1:
-                raise
-            losses.append(Loss(str(found.relative_to(path)), error.found, 1, error.remedy))
-        if progress:
-            progress(found.stat().st_size, found.stat().st_size)
-    if not captures:
-        raise DamagedSource(losses[0].what, where=str(path / losses[0].where), remedy=losses[0].remedy)
-    captures = [(name, _with_losses(record, losses)) for name, record in captures]
-    records = [NamedRecord(name, record) for name, record in captures]
-    profiles = [NamedRecord(name, profile_of(record)) for name, record in captures]
+    if path.is_file():
+        captures, losses = {path: read_capture(path)}, []
+    else:
+        captures, losses = _read_folder(path)
+    if progress:
+        progress(1, 1)
+    named = {_name(path, found, len(captures)): _with_losses(record, losses) for found, record in captures.items()}
+    records = [NamedRecord(name, record) for name, record in named.items()]
+    profiles = [NamedRecord(name, profile_of(record)) for name, record in named.items()]
     return Imported((*records, *profiles), path.stem if path.is_file() else path.name)
+
+
+def _read_folder(folder: Path) -> tuple[dict[Path, InCore], list[Loss]]:
+    """The distinct captures of a folder, and those that cannot be read; the first error where none can."""
+    captures: dict[Path, InCore] = {}
+    errors: dict[Path, SourceError] = {}
+    for path in _captures(folder):
+        try:
+            record = read_capture(path)
+        except SourceError as error:
+            errors[path] = error
+            continue
+        if not any(record.tasks == other.tasks for other in captures.values()):
+            captures[path] = record
+    if not captures:
+        raise next(iter(errors.values()))
+    losses = [Loss(str(path.relative_to(folder)), error.found, 1, error.remedy) for path, error in errors.items()]
+    return captures, losses
+
+
+def _name(source: Path, found: Path, captures: int) -> str:
+    return "swimlane" if captures == 1 else str(found.relative_to(source).with_suffix(""))
 
 
 def read_capture(path: Path) -> InCore:
@@ -104,10 +118,17 @@ def _is_capture(head: bytes) -> bool:
 
 
 def _captures(folder: Path) -> list[Path]:
-    """The captures of a folder; where there are none, the traces made from them."""
-    files = [path for pattern in _DEPTH for path in sorted(folder.glob(pattern)) if path.is_file()]
-    heads = {path: read_head(path) for path in files}
-    return [p for p in files if _is_capture(heads[p])] or [p for p in files if is_trace(heads[p])][:1]
+    """The captures of a folder and of its cards' folders."""
+    folders = [part for pattern in _CARDS for part in sorted(folder.glob(pattern)) if part.is_dir()]
+    return [path for part in (folder, *folders) for path in _captures_of_one(part)]
+
+
+def _captures_of_one(folder: Path) -> list[Path]:
+    """The captures in cycles, or else what else there is: those in microseconds, or the first trace made from one."""
+    heads = {path: read_head(path) for path in sorted(folder.glob("*.json")) if path.is_file()}
+    captures = [path for path, head in heads.items() if _is_capture(head)]
+    traces = [path for path, head in heads.items() if is_trace(head)]
+    return [path for path in captures if _ROWS.search(heads[path])] or captures or traces[:1]
 
 
 def _with_losses(record: InCore, losses: list[Loss]) -> InCore:
