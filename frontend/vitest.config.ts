@@ -1,16 +1,15 @@
 import { readFileSync } from "node:fs";
-import { defineConfig, type Plugin } from "vitest/config";
-
-/** Imports a stylesheet as its text, as the bundler does. */
-const cssAsText: Plugin = {
-  name: "css-as-text",
-  enforce: "pre",
-  load: (id) =>
-    id.endsWith(".css") ? { code: `export default ${JSON.stringify(readFileSync(id, "utf8"))}`, map: null } : null,
-};
+import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  plugins: [cssAsText],
+  plugins: [
+    {
+      name: "css-as-text", // As the bundler imports stylesheets.
+      enforce: "pre",
+      load: (id: string) =>
+        id.endsWith(".css") ? { code: `export default ${JSON.stringify(readFileSync(id, "utf8"))}`, map: null } : null,
+    },
+  ],
   oxc: { jsx: { runtime: "automatic", importSource: "preact" } },
-  test: { environment: "happy-dom", include: ["tests/**/*.test.{ts,tsx}"] },
+  test: { include: ["tests/**/*.test.{ts,tsx}"] },
 });

@@ -1,0 +1,38 @@
+import { expect, test } from "vitest";
+import { blocksOf, type InCoreDocument, phasesOf, slotNames, sumOf } from "../../src/incore/document";
+
+const PARTITION = { "R-E": 5002, "B-R": 162, "A-B": 60, "F-A": 4002 };
+
+test("the phases add up to the total", () => {
+  const document: InCoreDocument = { status: "ok", partition: PARTITION, total: 9226 };
+  expect(phasesOf(document).map(({ name }) => name)).toEqual(["R-E", "B-R", "A-B", "F-A"]);
+  expect(sumOf(phasesOf(document))).toBe(document.total);
+});
+
+test("within a task's own bounds its partition is the one that adds up", () => {
+  const l2 = { ordered: true, partition: { "E-M0": 8, ...PARTITION, "M1-F": 44 }, total: 9278 };
+  expect(sumOf(phasesOf({ status: "ok", partition: PARTITION, l2 }))).toBe(l2.total);
+});
+
+test("where the task's clock is another one, its own partition is left alone", () => {
+  const document: InCoreDocument = { status: "warning", partition: PARTITION, l2: { ordered: null, partition: null } };
+  expect(phasesOf(document)).toHaveLength(4);
+});
+
+test("user phases are named by their boundaries", () => {
+  const phases = [{ from: "start", to: "qk_done", cycles: 888 }];
+  expect(phasesOf({ status: "ok", phases })).toEqual([{ name: "start → qk_done", cycles: 888 }]);
+});
+
+test("a lane bridges stamps that its slot does not owe", () => {
+  const blocks = blocksOf({ slot: 1, stamps: [0, null, 30, 90] });
+  expect(blocks).toEqual([
+    { from: 0, to: 30, phase: 1 },
+    { from: 30, to: 90, phase: 2 },
+  ]);
+});
+
+test("slots are called by their core where it is known", () => {
+  const name = slotNames({ cores: [{ slot: 3, name: "AIC 3", engine: "aic" }] });
+  expect([name(3), name(4)]).toEqual(["AIC 3", "slot 4"]);
+});

@@ -1,0 +1,88 @@
+import { describe, expect, test } from "vitest";
+import type { SeriesDocument } from "../../src/throughput/document";
+import { Axis, interpolate, labels, seriesLines, seriesSpans, xKinds } from "../../src/throughput/lines";
+
+const START = 1_795_985_530_000_000_001n; // Beyond 2^53, where floats would lose the nanoseconds.
+const stamp = (seconds: number) => String(START + BigInt(seconds * 1e9));
+
+function series(more: Partial<SeriesDocument> = {}): SeriesDocument {
+  const average = { label: "", per_sec: null };
+  return {
+    run: "a",
+    name: "train",
+    rank: null,
+    unit: "samples",
+    smoothing: 0.4,
+    sampling_rule: "every 10 steps",
+    measured_at: "",
+    clock: "unix",
+    recorded_points: 4,
+    step: [10, 20, 15, 30],
+    time_ns: [0, 1, 2, 3].map(stamp),
+    total: [1, 2, 3, 4],
+    local_samples_per_sec: [1, 2, 3, null],
+    avg_samples_per_sec: [1, 1.5, 2, 2.5],
+    spans: [],
+    annotations: [],
+    statistics: {
+      samples_to_date: 4,
+      last_step: 30,
+      whole_time: average,
+      windowed: average,
+      training_only: average,
+      steps_per_sec: null,
+      step_time: null,
+      data_wait_share: null,
+      mfu: null,
+      time_left_ns: null,
+    },
+    problems: [],
+    ...more,
+  };
+}
+
+describe("lines", () => {
+  test("ascend in x, though a resumed run goes back in steps", () => {
+    const [local, avg] = seriesLines(series(), "a", "red", "step", "both");
+    expect(local).toMatchObject({ label: "a local", x: [10, 15, 20, 30], y: [1, 3, 2, null], dashed: false });
+    expect(avg).toMatchObject({ label: "a avg", dashed: true });
+  });
+
+  test("keep the last of points at one step", () => {
+    const [line] = seriesLines(series({ step: [10, 20, 20, 30] }), "a", "red", "step", "local");
+    expect(line).toMatchObject({ x: [10, 20, 30], y: [1, 3, null] });
+  });
+
+  test("leave out points whose step is not known", () => {
+    const [line] = seriesLines(series({ step: [null, 20, 25, 30] }), "a", "red", "step", "local");
+    expect(line?.x).toEqual([20, 25, 30]);
+  });
+});
+
+test("time since the start is exact, whatever the stamps", () => {
+  expect(new Axis(series(), "relative").points()).toEqual([0, 1, 2, 3]);
+  expect(new Axis(series(), "relative").at(stamp(2.5))).toBe(2.5);
+});
+
+test("spans stand between the steps that they lie between", () => {
+  const spans = [{ kind: "checkpoint", start_ns: stamp(0.5), end_ns: stamp(1), open: false }];
+  const [span] = seriesSpans(series({ step: [10, 20, 30, 40], spans }), "step");
+  expect(span).toMatchObject({ from: 15, to: 20, label: "checkpoint" });
+});
+
+test("a place outside of the points is at their end", () => {
+  expect(interpolate([0, 1], [10, 20], 5)).toBe(20);
+  expect(interpolate([0, 1], [10, 20], -5)).toBe(10);
+});
+
+test("wall time is offered only where all clocks have it, steps where any is known", () => {
+  expect(xKinds([series()])).toEqual(["step", "relative", "wall"]);
+  expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "relative"]);
+  expect(xKinds([series({ step: [null] })])).toEqual(["relative", "wall"]);
+});
+
+test("series are called by their run, and by what tells them apart", () => {
+  expect(labels([series(), series({ run: "b" })])).toEqual(["a", "b"]);
+  expect(labels([series(), series({ name: "eval" })])).toEqual(["a · train", "a · eval"]);
+  expect(labels([series({ rank: 0 }), series({ rank: 1 })])).toEqual(["a · rank 0", "a · rank 1"]);
+});
