@@ -19,7 +19,7 @@ from tensorboard.data import server_ingester
 from tensorboard.util import grpc_util
 
 from stepscope.model.columns import Strings
-from stepscope.model.profile import NodeSteps, Nodes, Profile
+from stepscope.model.profile import Nodes, NodeSteps, Profile
 from stepscope.store.local import LocalStore
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter

@@ -1,4 +1,4 @@
-"""A real TensorBoard and a real Chromium, with every external host blocked and `unsafe-eval` taken out of the policy."""
+"""A real TensorBoard and a real Chromium: external hosts blocked, `unsafe-eval` taken out of the policy."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, sync_playwright
+
 from tensorboard_page import Server, Watched, chromium_path, running, strict
 
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]

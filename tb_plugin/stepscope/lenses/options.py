@@ -1,7 +1,7 @@
 """How a lens declares its options, so that flags, routes, chips and docs come from one place.
 
-A lens keeps its options in a frozen dataclass whose fields are made with `option`. The dataclass is the typed interface of
-the analysis; `specs` is the table that the queries turn into flags and query parameters.
+A lens keeps its options in a frozen dataclass whose fields are made with `option`. The dataclass is the typed
+interface of the analysis; `specs` is the table that the queries turn into flags and query parameters.
 """
 
 from __future__ import annotations

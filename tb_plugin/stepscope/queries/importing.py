@@ -40,8 +40,8 @@ class Found:
     """What is to be imported.
 
     Attributes:
-        files: Each file or folder, with the folder that its run goes into: files of two folders are two runs, also where
-            they have one name.
+        files: Each file or folder, with the folder that its run goes into: files of two folders are two runs, also
+            where they have one name.
         skipped: Files in given folders that are of no recognised format.
     """
 

@@ -46,8 +46,8 @@ class Format:
     Attributes:
         name: A short word, unique.
         title: What it is, with the tools that write it.
-        recognise: Whether a path holds this format, told by content. Takes the path (a file or folder) and the first 64 KiB of
-            the file, decompressed where it is gzip (empty for a folder).
+        recognise: Whether a path holds this format, told by content. Takes the path (a file or folder) and the first
+            64 KiB of the file, decompressed where it is gzip (empty for a folder).
         read: Reads the path. Raises SourceError where nothing can be had.
     """
 
