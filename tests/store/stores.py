@@ -12,14 +12,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from stepscope.model.columns import Strings
-from stepscope.model.profile import Nodes, NodeSteps, Profile, Steps
-from stepscope.store.flags import set_sampling
-from stepscope.store.reading import RecordStore
 from tensorboard.backend.event_processing.data_provider import MultiplexerDataProvider
 from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
 from tensorboard.data import server_ingester
 from tensorboard.util import grpc_util
+
+from stepscope.model.columns import Strings
+from stepscope.model.profile import Nodes, NodeSteps, Profile, Steps
+from stepscope.store.flags import set_sampling
+from stepscope.store.reading import RecordStore
 
 DEADLINE_S = 30.0
 OpenStore = Callable[[Path], RecordStore]

@@ -9,6 +9,7 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepscope.errors import DamagedRecord, LimitExceeded
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from stepscope.errors import DamagedRecord, NotFound
-from stepscope.store import rundirs
-from stepscope.store.local import LocalStore
-from stepscope.store.sink import EventFileSink
-from stepscope.store.writing import RecordWriter
 from stores import data_server, profile
 from tensorboard.backend.event_processing.data_ingester import _parse_event_files_spec
 from tensorboard.backend.event_processing.plugin_event_multiplexer import EventMultiplexer
 from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.compat.proto.summary_pb2 import Summary
 from tensorboard.util.tensor_util import make_tensor_proto
+
+from stepscope.errors import DamagedRecord, NotFound
+from stepscope.store import rundirs
+from stepscope.store.local import LocalStore
+from stepscope.store.sink import EventFileSink
+from stepscope.store.writing import RecordWriter
 
 
 def write(directory: Path, *names: str, size: int = 3) -> Path:

@@ -6,6 +6,7 @@ import json
 
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepscope.store import names
 
 ANY_TEXT = st.text(st.characters(exclude_categories=()))

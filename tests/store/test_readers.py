@@ -11,6 +11,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from stores import OpenStore, data_server, profile, settle, slow_loader
+from tensorboard import context
+from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
+from tensorboard.compat.proto.event_pb2 import Event, SessionLog
+
 from stepscope.errors import DamagedRecord, NewerSchema, NotFound
 from stepscope.model.profile import Profile
 from stepscope.pb import storage_pb2
@@ -20,10 +25,6 @@ from stepscope.store.provider import ProviderStore
 from stepscope.store.reading import RecordEntry, RecordStore
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
-from stores import OpenStore, data_server, profile, settle, slow_loader
-from tensorboard import context
-from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
-from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 
 
 @pytest.fixture(params=["local", "provider-fast", "provider-slow"])
@@ -79,7 +80,7 @@ def test_what_was_written_is_read(tmp_path: Path, open_store: OpenStore) -> None
         last_step=9,
         rows=7,
         schema=1,
-        producer=writing.producer(),
+        producer=writing.PRODUCER,
         written_wall_ns=0,
         size_bytes=0,
     )

@@ -11,14 +11,15 @@ import time
 from pathlib import Path
 
 import pytest
+from stores import profile
+from tensorboard.compat.proto.event_pb2 import Event
+from tensorboard.util.tensor_util import make_ndarray
+
 from stepscope.errors import StoreError
 from stepscope.store import events, tfrecord
 from stepscope.store.local import LocalStore
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import FIRST_STEP, RecordWriter
-from stores import profile
-from tensorboard.compat.proto.event_pb2 import Event
-from tensorboard.util.tensor_util import make_ndarray
 
 
 def events_of(path: Path | None) -> list[Event]:

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
+
 from stepscope.store import tfrecord
 from stepscope.store.tfrecord import Damage, RecordReader
-from tensorboard.compat.tensorflow_stub.pywrap_tensorflow import masked_crc32c
 
 PAYLOADS = [bytes([65 + i]) * (20 + i) for i in range(6)]
 STARTS = [sum(16 + len(p) for p in PAYLOADS[:i]) for i in range(7)]

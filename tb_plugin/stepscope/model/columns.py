@@ -342,7 +342,7 @@ def _set_header(target: Any, header: Header) -> None:
 R = TypeVar("R", bound=Record)
 
 
-def decode(record_type: type[R], bodies: Iterable[bytes], where: str = "") -> R:
+def decode(record_type: type[R], bodies: Iterable[Buffer], where: str = "") -> R:
     """Decodes a record from the bodies of its elements, or from some of them: absent groups come out empty.
 
     Columns are views of the bodies where a column is in one body, and aligned there.
@@ -386,7 +386,7 @@ class _Pieces:
     data: list[memoryview] = field(default_factory=list)
 
 
-def _take_columns(body: bytes, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]) -> bytes:
+def _take_columns(body: Buffer, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]) -> bytes:
     """Moves the columns of a message into `columns`; what is left of the message comes back."""
     rest: list[Buffer] = []
     view, begin = memoryview(body), 0

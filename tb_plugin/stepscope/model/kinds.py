@@ -12,6 +12,7 @@ from stepscope.model.columns import Group, Record
 from stepscope.model.incore import InCore
 from stepscope.model.profile import Profile
 from stepscope.model.throughput import Throughput
+from stepscope.model.wire import Buffer
 
 _TYPES: tuple[type[Record], ...] = (Profile, Throughput, InCore, Collectives)
 KINDS: Mapping[str, type[Record]] = {record.KIND: record for record in _TYPES}
@@ -42,7 +43,7 @@ def with_first_columns(kind: str, groups: Collection[str]) -> set[str]:
     return wanted
 
 
-def decode(kind: str, schema: int, bodies: Iterable[bytes], where: str = "") -> Record:
+def decode(kind: str, schema: int, bodies: Iterable[Buffer], where: str = "") -> Record:
     """Decodes a record of any kind from the bodies of its elements, or from some of them.
 
     Raises:

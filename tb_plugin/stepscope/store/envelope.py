@@ -11,7 +11,8 @@ import zlib
 from google.protobuf.message import DecodeError
 
 from stepscope.errors import DamagedRecord, LimitExceeded
-from stepscope.model.wire import delimited
+from stepscope.model import wire
+from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import storage_pb2
 from stepscope.store.tfrecord import crc32c
 
@@ -19,6 +20,8 @@ LARGEST_RAW_BYTES = 256 << 20
 _WORTH_TRYING_BYTES = 512
 _SAMPLE_BYTES = 64 << 10
 _WORTH_KEEPING = 0.9
+_LARGE_BYTES = 1 << 16
+_BODY = wire.key(4, wire.DELIMITED)
 _REMEDY = "The file was damaged after it was written; write or copy it again"
 
 
@@ -27,7 +30,7 @@ def pack(raw: bytes, *, compress: bool = True) -> bytes:
     body = _compressed(raw) if compress else raw
     codec = storage_pb2.RAW if body is raw else storage_pb2.ZLIB
     head = storage_pb2.Envelope(codec=codec, raw_size_bytes=len(raw), crc32c=crc32c(body))
-    return b"".join((head.SerializeToString(), *delimited(4, body)))
+    return b"".join((head.SerializeToString(), *wire.delimited(4, body)))
 
 
 def _compressed(raw: bytes) -> bytes:
@@ -42,7 +45,7 @@ def _compressed(raw: bytes) -> bytes:
     return body if len(body) <= _WORTH_KEEPING * len(raw) else raw
 
 
-def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES) -> bytes:
+def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES) -> Buffer:
     """Takes the bytes out of an envelope.
 
     Args:
@@ -56,28 +59,43 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
         LimitExceeded: It declares more bytes than the limit.
     """
     try:
-        envelope = storage_pb2.Envelope.FromString(data)
-    except DecodeError as error:
+        head, body = _opened(data)
+    except (DecodeError, WireError) as error:
         raise DamagedRecord(f"an element that is no envelope ({error})", where=where, remedy=_REMEDY) from error
-    body = envelope.body
-    if crc32c(body) != envelope.crc32c:
+    if crc32c(body) != head.crc32c:
         raise DamagedRecord("a wrong checksum of an element", where=where, remedy=_REMEDY)
-    if envelope.raw_size_bytes > limit:
+    if head.raw_size_bytes > limit:
         raise LimitExceeded(
-            f"an element of {envelope.raw_size_bytes} bytes, where {limit} are allowed",
+            f"an element of {head.raw_size_bytes} bytes, where {limit} are allowed",
             where=where,
             remedy="Write the record again with StepScope, which cuts large columns",
         )
-    raw = _decompressed(body, envelope.codec, envelope.raw_size_bytes, where)
+    raw = _decompressed(body, head.codec, head.raw_size_bytes, where)
     # An envelope without any field would pass for one of nothing, so nothing has to be promised.
-    expected = size if size is not None else envelope.raw_size_bytes or -1
-    if len(raw) != expected or len(raw) != envelope.raw_size_bytes:
+    expected = size if size is not None else head.raw_size_bytes or -1
+    if len(raw) != expected or len(raw) != head.raw_size_bytes:
         found = f"an element of {len(raw)} bytes, where {max(expected, 1)} should be"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw
 
 
-def _decompressed(body: bytes, codec: int, size: int, where: str) -> bytes:
+def _opened(data: bytes) -> tuple[storage_pb2.Envelope, Buffer]:
+    """The envelope's fields and its body, which is not copied where that would take long."""
+    if len(data) < _LARGE_BYTES:
+        envelope = storage_pb2.Envelope.FromString(data)
+        return envelope, envelope.body
+    body, start = memoryview(b""), 0
+    head = storage_pb2.Envelope()
+    for field, value, after in wire.fields(data, 0, len(data)):
+        if field == _BODY:
+            body = memoryview(data)[value:after]
+        else:
+            head.MergeFromString(data[start:after])
+        start = after
+    return head, body
+
+
+def _decompressed(body: Buffer, codec: int, size: int, where: str) -> Buffer:
     if codec == storage_pb2.RAW:
         return body
     if codec != storage_pb2.ZLIB:

@@ -14,7 +14,7 @@ import numpy as np
 
 from stepscope.errors import DamagedRecord, NotFound, StoreError
 from stepscope.model.columns import Record
-from stepscope.model.wire import WireError
+from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope, events, names, reading, rundirs
 from stepscope.store.eventfile import EventFile, Point, Stored
@@ -164,7 +164,7 @@ class _Blobs:
         self._files: dict[str, io.FileIO] = {}
         self._spans: dict[int, list[tuple[int, int]]] = {}
 
-    def body(self, element: storage_pb2.ElementEntry) -> bytes:
+    def body(self, element: storage_pb2.ElementEntry) -> Buffer:
         """The element's bytes, checked and decompressed."""
         if element.part >= len(self._parts):
             raise _no_element(element, self._parts[0].where)

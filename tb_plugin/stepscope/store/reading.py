@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from stepscope.errors import DamagedRecord
 from stepscope.model import kinds
 from stepscope.model.columns import Record
+from stepscope.model.wire import Buffer
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope
 
@@ -143,7 +144,7 @@ def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
 def _parse_index(message: type[Index], blob: bytes, where: str) -> Index:
     raw = envelope.unpack(blob, where)
     try:
-        return message.FromString(raw)
+        return message.FromString(bytes(raw))
     except DecodeError as error:
         found = f"an element that is no index ({error})"
         raise DamagedRecord(found, where=where, remedy="Write the record again") from error
@@ -196,7 +197,7 @@ def _is_wanted(name: str, wanted: Collection[str]) -> bool:
     return not dot or group in wanted or name in wanted
 
 
-def decode(index: storage_pb2.RecordIndex, bodies: Iterable[bytes], where: str, *, whole: bool) -> Record:
+def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str, *, whole: bool) -> Record:
     """Makes the record of its elements' bodies; validates it where they are all there."""
     record = kinds.decode(index.kind, index.schema, bodies, where)
     if whole:

@@ -30,9 +30,10 @@ LARGEST_LENGTH = 1 << 32
 """Longer than any event: a protobuf message ends below 2 GiB."""
 
 
-def crc32c(data: bytes) -> int:
+def crc32c(data: Buffer) -> int:
     """CRC-32C (Castagnoli) of the bytes."""
-    return int(google_crc32c.value(data))
+    # google-crc32c takes bytes and arrays, but no memoryview.
+    return int(google_crc32c.value(data if isinstance(data, bytes) else np.frombuffer(data, np.uint8)))
 
 
 def _mask(crc: int) -> int:
@@ -48,7 +49,6 @@ def frame(*chunks: Buffer) -> bytes:
     """The record whose payload is the chunks."""
     crc = length = 0
     for chunk in chunks:
-        # google-crc32c takes bytes and arrays, but no memoryview.
         crc = google_crc32c.extend(crc, chunk if isinstance(chunk, bytes) else np.frombuffer(chunk, np.uint8))
         length += len(chunk)
     return b"".join((_HEADER.pack(length, _length_crc(length)), *chunks, _FOOTER.pack(_mask(crc))))

@@ -8,14 +8,13 @@ import threading
 import time
 from collections import defaultdict
 from collections.abc import Iterator
-from functools import lru_cache
-from importlib import metadata
 
 from stepscope.model import columns
 from stepscope.model.columns import Record
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope, names
 from stepscope.store.sink import Sink
+from stepscope.version import __version__
 
 FIRST_STEP = -(1 << 40)
 """The summary step of a tag's first version: below every training step, so that no other writer's purge reaches it."""
@@ -27,13 +26,8 @@ def new_session() -> str:
     return f"{time.time_ns() // 1_000_000:x}{secrets.token_hex(4)}"
 
 
-@lru_cache(1)
-def producer() -> str:
-    """StepScope and its version, as stored with every record."""
-    try:
-        return f"stepscope {metadata.version('tensorboard-plugin-stepscope')}"
-    except metadata.PackageNotFoundError:
-        return "stepscope"
+PRODUCER = f"stepscope {__version__}"
+"""What every stored record is said to be written by."""
 
 
 class RecordWriter:
@@ -123,7 +117,7 @@ def _index(
         block=block,
         rows=record.rows,
         written_wall_ns=time.time_ns(),
-        producer=producer(),
+        producer=PRODUCER,
     )
     if steps is not None:
         index.has_step, (index.first_step, index.last_step) = True, steps

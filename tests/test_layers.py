@@ -1,0 +1,77 @@
+"""Imports go down only, as docs/architecture.md says."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).resolve().parent.parent / "tb_plugin" / "stepscope"
+# What a room may import, with all that those may import in turn.
+ON = {
+    "pb": set(),
+    "model": {"pb"},
+    "lenses": {"model"},
+    "findings": {"lenses"},
+    "store": {"model"},
+    "sources": {"model"},
+    "exporting": {"lenses", "findings"},
+    "queries": {"exporting", "store", "sources"},
+    "shim": {"model", "lenses", "store", "sources"},
+    "integrations": {"shim"},
+    "plugin": {"queries", "exporting"},
+    "cli": {"queries", "exporting", "shim"},
+}
+BESIDE = ("errors", "version")
+PURE = ("model", "lenses", "findings")
+LENSES = ("views", "throughput", "incore", "dcn")
+FRAMEWORKS = {"tensorboard", "torch", "tensorflow", "jax", "keras", "lightning", "transformers", "dask", "distributed"}
+OUTSIDE = {"os", "io", "pathlib", "shutil", "tempfile", "socket", "subprocess", "urllib", "http", "mmap", "glob"}
+FILES = sorted(path for path in PACKAGE.rglob("*.py") if "pb" not in path.relative_to(PACKAGE).parts)
+
+
+def below(room: str) -> set[str]:
+    """The rooms that a room may import."""
+    return {room} | {deeper for direct in ON[room] for deeper in below(direct)}
+
+
+def imports(tree: ast.AST) -> Iterator[str]:
+    """The dotted names that a module imports, wherever it does."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def test_every_room_has_a_rule() -> None:
+    rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
+    assert rooms == ON.keys()
+
+
+@pytest.mark.parametrize("path", [p for p in FILES if p.parent != PACKAGE], ids=lambda p: str(p.relative_to(PACKAGE)))
+def test_imports_go_down(path: Path) -> None:
+    room, *inner = path.relative_to(PACKAGE).with_suffix("").parts
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    for name in imports(tree):
+        parts = name.split(".")
+        if name == "stepscope":
+            assert room == "cli", f"{room} imports the public names, which stand above it"
+        elif parts[0] == "stepscope" and parts[1] not in BESIDE:
+            assert parts[1] in below(room), f"{room} imports {name}"
+            if room == "lenses" and inner[0] in LENSES and parts[1] == "lenses" and parts[2] in LENSES:
+                assert parts[2] == inner[0], f"the lens {inner[0]} imports {name}"
+        if room in PURE:
+            assert parts[0] not in FRAMEWORKS | OUTSIDE, f"{room} is pure, but imports {name}"
+    if room in PURE:
+        called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        assert not any(isinstance(function, ast.Name) and function.id == "open" for function in called)
+
+
+@pytest.mark.parametrize("name", BESIDE)
+def test_what_stands_beside_the_rooms_imports_none(name: str) -> None:
+    names = imports(ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8")))
+    assert not any(name.startswith("stepscope") for name in names)
