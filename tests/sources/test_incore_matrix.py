@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+
 from stepscope.errors import DamagedSource, NotFound, SourceError, StepscopeError, UnsupportedSource
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore import InCore
@@ -143,6 +144,14 @@ def test_a_key_that_is_not_known_is_said(tmp_path: Path) -> None:
     np.save(tmp_path / "timing.npy", TIMING)
     record = read(write(tmp_path, participatng=[0]))
     assert [loss.what for loss in record.header.losses] == ["participatng is no key that is known"]
+
+
+@pytest.mark.parametrize("slot_map", [{"kind": "block"}, {"kind": "table", "slots": 3}, {"kind": "odd"}, 5])
+def test_a_slot_map_that_cannot_be_used_costs_the_names_only(tmp_path: Path, slot_map: Any) -> None:
+    np.save(tmp_path / "timing.npy", TIMING)
+    record = read(write(tmp_path, slot_map=slot_map))
+    assert record.header.losses[0].where == "slot_map"
+    assert total(record) == 41
 
 
 def capture(folder: Path, clock: int = 50_000_000) -> None:

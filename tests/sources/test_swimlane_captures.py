@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from stepscope.errors import DamagedSource, SourceError, UnsupportedSource
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.model.incore import Clock, InCore

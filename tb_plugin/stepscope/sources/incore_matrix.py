@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.errors import DamagedSource, NotFound, SourceError, UnsupportedSource
+from stepscope.errors import DamagedSource, NotFound, RecordError, SourceError, UnsupportedSource
 from stepscope.model.columns import Header, Loss
 from stepscope.model.incore import InCore
 from stepscope.model.incore_link import envelope, with_capture
+from stepscope.model.incore_slots import cores_of
 from stepscope.model.incore_timing import from_timing
 from stepscope.model.incore_values import exact
 from stepscope.sources.content import head as read_head
@@ -96,6 +97,7 @@ def _record(given: Mapping[str, Any], described: Path, matrix: Path | None) -> t
         Loss(described.name, f"{key} is no key that is known", 1, "Check its spelling")
         for key in sorted(set(given) - _PARAMETERS - _OF_FILES)
     ]
+    losses += _check_slot_map(arguments)
     if matrix is None and given.get("timing"):
         matrix = _neighbour(folder, given["timing"], where)
     timing = None if matrix is None else _array(matrix, given)
@@ -109,6 +111,16 @@ def _record(given: Mapping[str, Any], described: Path, matrix: Path | None) -> t
     header = Header(producer="in-core matrix", source=described.name, losses=tuple(losses))
     record = from_timing(timing, header=header, **arguments)
     return (record if capture is None else with_capture(record, capture)), capture
+
+
+def _check_slot_map(arguments: dict[str, Any]) -> list[Loss]:
+    """Takes a slot map away that cannot be used: it names cores, and the figures do not depend on it."""
+    try:
+        cores_of(arguments.get("slot_map") or {}, 0)
+    except (RecordError, AttributeError) as error:
+        del arguments["slot_map"]
+        return [Loss("slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number")]
+    return []
 
 
 def _bounds(

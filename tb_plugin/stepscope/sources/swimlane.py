@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from stepscope.errors import SourceError, UnsupportedSource
+from stepscope.errors import SourceError, UnrecognisedSource, UnsupportedSource
 from stepscope.model.columns import Loss
 from stepscope.model.incore import InCore
 from stepscope.sources.content import head as read_head
@@ -45,10 +45,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     Raises:
         SourceError: None of them can be had.
     """
-    if path.is_file():
-        captures, losses = {path: read_capture(path)}, []
-    else:
-        captures, losses = _read_folder(path)
+    captures, losses = _read_folder(path) if path.is_dir() else ({path: read_capture(path)}, [])
     if progress:
         progress(1, 1)
     named = {_name(path, found, len(captures)): _with_losses(record, losses) for found, record in captures.items()}
@@ -70,7 +67,7 @@ def _read_folder(folder: Path) -> tuple[dict[Path, InCore], list[Loss]]:
         if not any(record.tasks == other.tasks for other in captures.values()):
             captures[path] = record
     if not captures:
-        raise next(iter(errors.values()))
+        raise next(iter(errors.values()), UnrecognisedSource("no capture", where=str(folder), remedy="Check the path"))
     losses = [Loss(str(path.relative_to(folder)), error.found, 1, error.remedy) for path, error in errors.items()]
     return captures, losses
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from stepscope.lenses.incore import analyze
 from stepscope.sources import incore_matrix
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.lenses.incore.exactness import difference, median_x2, nearest_rank
 from stepscope.model.incore_timing import from_timing

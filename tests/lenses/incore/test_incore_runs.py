@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from stepscope.errors import OptionError, RecordError
 from stepscope.lenses.incore import InCoreOptions, analyze, compare
 from stepscope.model.incore import InCore

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 from stepscope.errors import OptionError, RecordError
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.lenses.incore.problems import REMEDIES
@@ -226,6 +227,18 @@ def test_layers_and_stamps_on_further_lines_keep_their_place() -> None:
     found = answer(kernel(timing, dims=["invocation", "layer", "slot", "line", "field"]))
     assert found["dims"] == ["invocation", "layer"]
     assert len(found["per_invocation"]) == 6
+
+
+def test_layers_of_one_launch_share_its_generation_and_a_problem_names_its_layer() -> None:
+    timing = np.zeros((2, 3, 4, 8), np.int64)
+    timing[:] = matrix()
+    timing[0, :, :, 5], timing[1, :, :, 5] = 7, 8
+    timing[1, 2, 3, 5] = 7
+    record = kernel(timing, generation={"column": 5, "expected": {"base": "7", "per_invocation": 1}})
+    found = answer(record, detail="full")
+    assert found["bad_invocations"] == [{"invocation": 5, "codes": [{"code": "STALE_GENERATION", "slots": [3]}]}]
+    assert found["detail"]["problems"][0]["at"] == {"invocation": 1, "layer": 2}
+    assert answer(record, invocation=5)["codes"] == [{"code": "STALE_GENERATION", "slots": [3]}]
 
 
 def test_detail_names_the_slots_that_set_each_boundary_and_what_a_stamp_means() -> None:

@@ -56,12 +56,15 @@ def _problems(result: InCoreResult) -> list[Json]:
     never_written = result.phases is not None and result.phases.verdict.never_written
     rows: list[tuple[int | None, Problem]] = [(None, problem) for problem in (*problems.codes, *problems.warnings)]
     rows += [(index, problem) for index, found in problems.invocations.items() for problem in found]
-    return [_problem(index, problem, never_written) for index, problem in rows]
+    return [_problem(result.record, index, problem, never_written) for index, problem in rows]
 
 
-def _problem(invocation: int | None, problem: Problem, never_written: bool) -> Json:
+def _problem(record: InCore, invocation: int | None, problem: Problem, never_written: bool) -> Json:
+    """A problem with its remedy, and where the matrix has several dimensions its place in them."""
     remedy = NEVER_WRITTEN if never_written and problem.code == "ZERO_TIMESTAMP" else REMEDIES[problem.code]
-    return {**problem.to_json(), "invocation": invocation, "error": problem.is_error, "remedy": remedy}
+    place = [] if invocation is None else [int(i) for i in np.unravel_index(invocation, record.shape)]
+    at = dict(zip(record.dims, place, strict=True)) if place else None
+    return {**problem.to_json(), "invocation": invocation, "at": at, "error": problem.is_error, "remedy": remedy}
 
 
 def _events(record: InCore) -> list[Json]:

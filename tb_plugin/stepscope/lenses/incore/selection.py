@@ -25,7 +25,7 @@ def one_invocation(record: InCore, invocation: int) -> InCore:
     row = invocation if len(record.masks) > 1 else 0
     participating, participating_end = _row(record.participating, record.masks.participating_end, row)
     producers, producers_end = _row(record.producers, record.masks.producers_end, row)
-    ahead = invocation * record.checks.per_invocation
+    ahead = _launch(record, invocation) * record.checks.per_invocation
     return dataclasses.replace(
         record,
         dims=(),
@@ -37,6 +37,12 @@ def one_invocation(record: InCore, invocation: int) -> InCore:
         checks=dataclasses.replace(record.checks, base=record.checks.base + ahead.view(np.uint64)),
         task_bounds=_bounds(record.task_bounds, invocation),
     )
+
+
+def _launch(record: InCore, invocation: int) -> int:
+    if "invocation" not in record.dims:
+        return invocation
+    return int(np.unravel_index(invocation, record.shape)[record.dims.index("invocation")])
 
 
 def _row(slots: SlotList, end: np.ndarray, row: int) -> tuple[SlotList, np.ndarray]:

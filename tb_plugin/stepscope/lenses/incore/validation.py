@@ -115,7 +115,7 @@ _CHECK_CODES = {
 def _foreign_rows(record: InCore, matrix: U64, written: Bools) -> Iterator[SlotProblem]:
     """Rows whose generation, magic or slot id is not the expected one. Rows never written are missing, not foreign."""
     checks = record.checks
-    invocations = np.arange(matrix.shape[0], dtype=np.uint64)[:, None]
+    invocations = _launches(record)[:, None]
     slots = np.arange(matrix.shape[1], dtype=np.uint64)[None, :]
     for index, kind in enumerate(checks.kind.tolist()):
         per_invocation, per_slot = (
@@ -123,6 +123,16 @@ def _foreign_rows(record: InCore, matrix: U64, written: Bools) -> Iterator[SlotP
         )
         expected = checks.base[index : index + 1] + invocations * per_invocation + slots * per_slot
         yield SlotProblem(_CHECK_CODES[CheckKind(kind)], written & (matrix[:, :, checks.word[index]] != expected))
+
+
+def _launches(record: InCore) -> U64:
+    """The number of the launch that each matrix is of: its place along the dimension `invocation`, if there is one."""
+    places = np.arange(record.invocations, dtype=np.uint64)
+    if "invocation" not in record.dims:
+        return places
+    axis = record.dims.index("invocation")
+    launches: U64 = np.indices(record.shape, np.uint64)[axis].reshape(-1)
+    return launches
 
 
 def _mask_problems(
