@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import torch
+
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore_timing import from_timing
 from stepscope.shim.incore import PairedRuns, capture

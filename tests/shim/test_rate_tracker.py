@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 import stepscope
 
 LOCAL = Path(__file__).resolve().parent.parent / "data" / "throughput"

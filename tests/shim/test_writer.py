@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+
 import stepscope
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import analyze

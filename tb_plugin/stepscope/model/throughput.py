@@ -28,8 +28,8 @@ F64 = NDArray[np.float64]
 UNKNOWN_NS = -(2**63)
 """The stamp of something whose time is not known."""
 
-SPAN_KINDS = ("compile", "checkpoint", "evaluation", "data")
-"""The spans that are not training. Any other word is kept and shown, and counts as training."""
+SPAN_KINDS = ("compile", "checkpoint", "evaluation", "data", "pause")
+"""The spans that are not training; `pause` is one whose cause the source does not state. Any other word is training."""
 
 
 class ResetKind(IntEnum):

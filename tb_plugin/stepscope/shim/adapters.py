@@ -107,10 +107,8 @@ class TensorFlowSink(ForeignSink):
     """Writes through a writer of tf.summary.create_file_writer."""
 
     def __init__(self, writer: Any) -> None:
-        logdir = getattr(writer, "_logdir", None)
-        super().__init__(
-            None if logdir is None else os.fsdecode(logdir.numpy() if hasattr(logdir, "numpy") else logdir)
-        )
+        # It does not say its directory; and TensorFlow itself does not survive a fork.
+        super().__init__(None)
         self._writer = writer
         self._summary = sys.modules["tensorflow"].summary
         self._event = import_module("tensorboard.compat.proto.event_pb2").Event

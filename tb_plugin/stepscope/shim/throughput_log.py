@@ -17,7 +17,8 @@ from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 from stepscope.shim.buffers import UNKNOWN_COUNT, SeriesBuffers, Snapshot
 from stepscope.shim.rate_tracker import NS_PER_SECOND, RateTracker
 from stepscope.shim.settings import SeriesSettings
-from stepscope.store.writing import new_session, producer
+from stepscope.store.writing import new_session
+from stepscope.version import __version__
 
 BLOCK_MARKS = 4096
 BLOCK_VERSIONS = 32
@@ -277,7 +278,8 @@ class ThroughputLog:
             host=header.host or socket.gethostname(),
             rank=header.rank,
             world_size=header.world_size,
-            producer=producer(),
+            producer="stepscope",
+            producer_version=__version__,
             wall_anchor_ns=wall_ns,
         )
 

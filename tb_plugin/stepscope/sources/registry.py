@@ -15,7 +15,18 @@ from stepscope.sources.content import head
 from stepscope.sources.format import Format, Imported, Progress
 
 # In the order in which they are asked.
-MODULES = ("tfprof", "tfprof_raw", "incore_matrix", "swimlane", "xplane", "torch_trace")
+MODULES = (
+    "tfprof",
+    "tfprof_raw",
+    "incore_matrix",
+    "swimlane",
+    "xplane",
+    "torch_trace",
+    "mlperf_log",
+    "cerebras_log",
+    "hf_trainer_state",
+    "lightning_csv",
+)
 _PRINTABLE = frozenset(string.printable.encode())
 
 

@@ -13,7 +13,7 @@ from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.statistics import statistics
-from stepscope.model.throughput import Throughput, merge
+from stepscope.model.throughput import UNKNOWN_NS, Throughput, merge
 
 F64 = NDArray[np.float64]
 
@@ -100,7 +100,7 @@ def _figures(
 
     A Rate that was asked for after every batch cannot be computed from marks at log steps: it is shown as stated.
     """
-    coarse = record.sampling_rule == "batch" or not len(record.marks)
+    coarse = record.sampling_rule == "batch" or record.start_ns == UNKNOWN_NS or not (record.marks.count >= 0).any()
     wanted = options.figures if options.figures != "auto" else ("reported" if coarse else "computed")
     if wanted == "reported" and len(stated[0]):
         return stated[0], stated[1], "reported"

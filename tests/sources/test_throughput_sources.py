@@ -1,0 +1,231 @@
+"""Logs of other tools become throughput series: computed where the log says enough, as stated where it does not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from stepscope.errors import DamagedSource
+from stepscope.lenses.throughput import ThroughputOptions, analyze
+from stepscope.lenses.throughput.result import Series
+from stepscope.model.throughput import UNKNOWN_NS, Throughput
+from stepscope.sources import registry
+
+
+def records(path: Path) -> dict[str, Throughput]:
+    named = registry.read(path).records
+    for one in named:
+        one.record.validate()
+    return {one.name: one.record for one in named}  # type: ignore[misc]
+
+
+def series(record: Throughput, **options: Any) -> Series:
+    return analyze(record, ThroughputOptions(**options)).series[0]
+
+
+def write(tmp_path: Path, text: str, name: str = "run.log") -> Path:
+    path = tmp_path / name
+    path.write_text(text)
+    return path
+
+
+def test_every_printed_rate_is_kept_as_the_parsed_logs_have_it(shared: Path) -> None:
+    paths = sorted((shared / "data" / "throughput" / "cerebras").glob("log_*.txt"))
+    assert len(paths) >= 15
+    for path in paths:
+        assert registry.recognise(path).name == "cerebras_log"
+        points = json.loads(path.with_suffix(".json").read_text())["points"]
+        found = [
+            (step, rate, average)
+            for record in records(path).values()
+            for step, rate, average in zip(
+                record.samples.step.tolist(),
+                record.reported.local_samples_per_sec.tolist(),
+                record.reported.avg_samples_per_sec.tolist(),
+                strict=True,
+            )
+        ]
+        want = [(point["step"], point["rate"], point["global_rate"]) for point in points]
+        if points[0]["kind"] == "eval":
+            # Evaluation counts batches within one global step.
+            found, want = [row[1:] for row in found], [row[1:] for row in want]  # type: ignore[misc]
+        assert sorted(found) == sorted(want), path.name
+
+
+def test_printed_rates_come_out_within_the_error_of_the_formula_check(shared: Path) -> None:
+    folder = shared / "data" / "throughput" / "cerebras"
+    checks = json.loads((folder / "FORMULA_CHECK.json").read_text())
+    reproduced = 0
+    for check in checks:
+        rate, rate_max, average, average_max = map(float, re.findall(r"\d\.\d+e[-+]\d+", check["agreement"]))
+        found = series(records(folder / f"{check['log']}.txt")["train"], figures="computed")
+        # The check fitted a batch size with fractions, which takes up some of the rounding of the stamps.
+        error = np.abs(found.average / found.reported_average - 1)
+        assert error.max() <= max(1.5 * average_max, 2e-5), check["log"]
+        assert np.median(error) <= max(1.5 * average, 1e-5), check["log"]
+        if rate < 1e-4:
+            reproduced += 1
+            error = np.abs(found.local / found.reported_local - 1)
+            assert error.max() <= max(1.5 * rate_max, 2e-5), check["log"]
+            assert np.median(error) <= max(1.5 * rate, 1e-5), check["log"]
+    assert reproduced >= 7
+
+
+BATCH_SIZES = {"00": 112, "02": 1168, "03": 99, "04": 1024, "05": 1024, "06": 130, "08": 1024, "09": 1024} | {
+    "14": 130,
+    "16": 2048,
+    "17": 2048,
+    "19": 1024,
+}
+
+
+@pytest.mark.parametrize("number", BATCH_SIZES)
+def test_the_batch_size_follows_from_the_log(shared: Path, number: str) -> None:
+    record = records(shared / "data" / "throughput" / "cerebras" / f"log_{number}.txt")["train"]
+    assert record.batch_size == BATCH_SIZES[number]
+    assert record.start_ns == 0
+
+
+@pytest.mark.parametrize("number", ["02", "12", "16", "21"])
+def test_a_rate_asked_after_every_batch_is_shown_as_printed(shared: Path, number: str) -> None:
+    for record in records(shared / "data" / "throughput" / "cerebras" / f"log_{number}.txt").values():
+        assert record.sampling_rule == "batch"
+        assert series(record).figures == "reported"
+
+
+def test_an_excerpt_that_starts_late_gets_no_start(shared: Path) -> None:
+    record = records(shared / "data" / "throughput" / "cerebras" / "log_23.txt")["train"]
+    assert record.start_ns == UNKNOWN_NS
+    found = series(record)
+    assert found.figures == "reported"
+    assert found.local.tolist() == [397.31, 395.69]
+    assert found.statistics["training_only"]["per_sec"] is None
+
+
+LINE = "| Train Device=CSX, Step={}, Loss=7.0, Rate={} samples/sec, GlobalRate={} samples/sec{}\n"
+
+
+def test_lines_without_a_time_are_shown_by_step(tmp_path: Path) -> None:
+    record = records(write(tmp_path, "".join(LINE.format(s, 10.0, 10.0, "") for s in (100, 200))))["train"]
+    assert record.samples.step.tolist() == [100, 200]
+    assert any("no time" in loss.what for loss in record.header.losses)
+
+
+def test_colours_time_left_and_small_rates_are_read(tmp_path: Path) -> None:
+    text = "\x1b[32m2024-12-21 00:56:01,022\x1b[0m INFO:   " + LINE.format(
+        1, 0.0123, 0.12, ", LoopTimeRemaining=0:02:50, TimeRemaining>0:02:50"
+    )
+    record = records(write(tmp_path, text))["train"]
+    assert record.reported.local_samples_per_sec.tolist() == [0.0123]
+    assert record.header.wall_anchor_ns == 1_734_742_561_022_000_000
+
+
+def test_devices_are_series_of_their_own_and_the_day_may_wrap(tmp_path: Path) -> None:
+    line = "| Training Device=xla:0/{} Epoch=1 Step={} Loss=6.9 Rate=4.6 GlobalRate=4.6 Time={}\n"
+    text = "".join(line.format(d, s, t) for s, t in ((20, "23:59:50"), (40, "00:00:10")) for d in (0, 1))
+    found = records(write(tmp_path, text))
+    assert set(found) == {"train xla:0/0", "train xla:0/1"}
+    record = found["train xla:0/1"]
+    assert np.diff(record.samples.time_ns).tolist() == [20 * 10**9]
+    assert (record.header.rank, record.header.wall_anchor_ns) == (1, 0)
+
+
+def test_checkpoints_are_spans(shared: Path) -> None:
+    record = records(shared / "data" / "throughput" / "cerebras" / "log_02.txt")["train"]
+    assert {record.strings[kind] for kind in record.spans.kind} == {"checkpoint"}
+    assert [round(ns / 1e9) for ns in record.spans.end_ns - record.spans.start_ns] == [181, 179]
+
+
+def test_a_cut_line_costs_that_line(tmp_path: Path) -> None:
+    text = LINE.format(100, 10.0, 10.0, "") + LINE.format("", 10.0, "1.2.3", "") + LINE.format(300, 10.0, 10.0, "")
+    record = records(write(tmp_path, text))["train"]
+    assert record.samples.step.tolist() == [100, 300]
+    assert record.header.losses[0].count == 1
+
+
+def test_a_log_of_broken_lines_only_is_damaged(tmp_path: Path) -> None:
+    with pytest.raises(DamagedSource, match="line"):
+        registry.read(write(tmp_path, LINE.format("x", 1.0, 1.0, "")))
+
+
+def test_mlperf_blocks_are_counted_and_their_rate_is_as_stated(shared: Path) -> None:
+    folder = shared / "data" / "throughput"
+    record = records(folder / "mlperf" / "sd_4xH100.mllog.txt")["train"]
+    golden = json.loads((shared / "golden" / "throughput" / "g15_real_sd_4xH100.json").read_text())
+    found = series(record, disturbances=False)
+    assert found.local.tolist() == pytest.approx([want["local"] for want in golden["expected"]], rel=1e-8)
+    assert found.average.tolist() == pytest.approx([want["avg"] for want in golden["expected"]], rel=1e-8)
+    blocks = np.diff(found.total, prepend=0) / np.array(
+        [stop - start for start, stop, _, _ in _blocks(folder / "mlperf" / "sd_4xH100.json")]
+    )
+    assert found.reported_local.tolist() == pytest.approx((blocks * 1000).tolist(), rel=5e-5)
+    # Block samples over block time, first block included.
+    assert found.statistics["training_only"]["per_sec"] == pytest.approx(513.78, abs=0.01)
+
+
+def _blocks(path: Path) -> list[list[int]]:
+    blocks: list[list[int]] = json.loads(path.read_text())["blocks_ms_samples"]
+    return blocks
+
+
+def test_every_mlperf_log_is_recognised_and_tells_of_throughput(shared: Path) -> None:
+    for path in sorted((shared / "data" / "throughput" / "mlperf").glob("*.txt")):
+        assert registry.recognise(path).name == "mlperf_log"
+        assert not np.isnan(series(records(path)["train"]).local).any()
+
+
+def test_evaluations_between_blocks_are_left_out_of_training(shared: Path) -> None:
+    record = records(shared / "data" / "throughput" / "mlperf" / "llama2_eos_n8.mllog.txt")["train"]
+    found = series(record).statistics
+    assert found["training_only"]["left_out_ns"]["evaluation"] > 40 * 10**9
+    assert found["training_only"]["per_sec"] > found["whole_time"]["per_sec"]
+
+
+def test_a_trainers_state_gives_its_rates_without_a_course(tmp_path: Path) -> None:
+    state = {
+        "best_metric": None,
+        "max_steps": 200,
+        "log_history": [
+            {"loss": 1.0, "step": 100},
+            {"eval_runtime": 2.0, "eval_samples_per_second": 50.0, "step": 100},
+            {"train_runtime": 0.1, "train_samples_per_second": 15261123.0, "train_tokens_per_second": 9.0, "step": 200},
+        ],
+    }
+    path = write(tmp_path, json.dumps(state), "trainer_state.json")
+    found = registry.read(path)
+    assert [(one.name, one.record.unit) for one in found.records] == [  # type: ignore[attr-defined]
+        ("train", "samples"),
+        ("train", "tokens"),
+        ("eval", "samples"),
+    ]
+    train = series(found.records[0].record)  # type: ignore[arg-type]
+    assert train.average.tolist() == [15261123.0]
+    assert any("resume" in problem for problem in train.problems)
+
+
+def test_a_state_without_rates_says_what_is_missing(tmp_path: Path) -> None:
+    with pytest.raises(DamagedSource, match="samples_per_second"):
+        registry.read(write(tmp_path, json.dumps({"best_metric": 1, "log_history": [{"loss": 1}]}), "s.json"))
+
+
+def test_lightning_totals_are_counted(tmp_path: Path) -> None:
+    text = (
+        "epoch,step,train/device/samples_per_sec,train/loss,train/samples,train/time\n"
+        "0,10,,0.5,,\n0,10,64.0,,640,10.0\n0,20,32.0,,960,20.0\n"
+    )
+    record = records(write(tmp_path, text, "metrics.csv"))["train"]
+    found = series(record, figures="computed", smoothing=0.0)
+    assert found.local.tolist() == [64.0, 32.0]
+    assert found.average.tolist() == [64.0, 48.0]
+    assert found.reported_local.tolist() == [64.0, 32.0]
+
+
+def test_a_lightning_table_without_totals_keeps_the_stated_rates(tmp_path: Path) -> None:
+    text = "step,train/device/samples_per_sec\n10,64.0\n20,32.0\n"
+    found = series(records(write(tmp_path, text, "metrics.csv"))["train"])
+    assert (found.figures, found.local.tolist()) == ("reported", [64.0, 32.0])
