@@ -13,6 +13,8 @@ from stepscope.sources.torch_trace_trees import Bools, Ranges, nearest, paths
 
 _MODULE = "nn.Module: "
 _FRAME = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
+_MODULE_CALL = re.compile(_MODULE)
+_SCOPE_HOOK = re.compile(r".*stepscope/integrations/torch\.py\(\d+\): open_module_scope")
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 FrameText = tuple[str, int, str]
@@ -33,6 +35,7 @@ class PythonFrames:
     Attributes:
         ranges: Their times and tree.
         name: In the trace's names.
+        is_module: Which frames are calls of modules that no named range stands for.
         module: The innermost module around each frame, itself included, as a row; -1 where none is.
         trace: The call stack of each frame in `trace_parent` and `trace_name`; modules are no frames of it.
         trace_parent: The tree of distinct call stacks, outermost frame at the top.
@@ -70,13 +73,19 @@ def python_frames(columns: EventColumns, thread: Ints) -> PythonFrames:
     ids, start, duration, on = ids[order], start[order], duration[order], on[order]
     parent = _parents(ids, table["caller"][order])
     name = table["name"][order].astype(np.int64)
-    is_module = _module_names(columns)[name]
+    names = columns.names.values()
+    is_module = _matching(names, _MODULE_CALL)[name]
     rows = np.arange(len(ids))
-    module = nearest(rows, parent, is_module)
+    # The hook's range has the module's attribute path, which says more than the class and a count.
+    is_hook = _matching(names, _SCOPE_HOOK)[name]
+    is_scope = is_module.copy()
+    named = nearest(rows[is_hook], parent, is_module)
+    is_scope[named[named >= 0]] = False
+    module = nearest(rows, parent, is_scope)
     stack = paths(nearest(parent, parent, ~is_module), name)
     trace, trace_parent, trace_name = _without(stack.of, stack.parent, stack.key, is_module, rows, parent)
     return PythonFrames(
-        Ranges(on, start, start + duration, parent), name, duration, is_module, module, trace, trace_parent, trace_name
+        Ranges(on, start, start + duration, parent), name, duration, is_scope, module, trace, trace_parent, trace_name
     )
 
 
@@ -102,9 +111,8 @@ def _parents(ids: Ints, caller: Ints) -> Ints:
     return np.where(known, row, -1)
 
 
-def _module_names(columns: EventColumns) -> Bools:
-    names = columns.names.values()
-    return np.fromiter((text.startswith(_MODULE) for text in names), bool, len(names))
+def _matching(texts: list[str], pattern: re.Pattern[str]) -> Bools:
+    return np.fromiter((pattern.match(text) is not None for text in texts), bool, len(texts))
 
 
 def is_module(text: str) -> bool:

@@ -1,0 +1,163 @@
+"""Profiles straight from a PyTorch loop, with the real PyTorch."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import stepscope
+from stepscope.errors import OptionError
+from stepscope.integrations.torch import module_scopes, profile_steps, trace_handler
+from stepscope.model.profile import Profile
+from stepscope.store.local import LocalStore
+
+torch = pytest.importorskip("torch")
+# PyTorch warns that a cycle's events are gone after it; they are logged by then.
+pytestmark = pytest.mark.filterwarnings("ignore:.*Profiler clears events:UserWarning")
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+
+
+class Block(torch.nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layers = torch.nn.ModuleList([torch.nn.Linear(4, 4), torch.nn.Linear(4, 4)])
+
+    def forward(self, x: Any) -> Any:
+        for layer in self.layers:
+            x = layer(x)
+        return x
+
+
+def records(directory: Path) -> list[Profile]:
+    store = LocalStore(logdir=str(directory))
+    store.refresh()
+    found = sorted(store.entries(), key=lambda entry: entry.first_step)
+    return [store.read(entry) for entry in found]
+
+
+def scope_names(profile: Profile) -> set[str]:
+    texts = list(profile.strings)
+    return {texts[name] for name in profile.scopes.name}
+
+
+def run_counts(profile: Profile) -> dict[str, int]:
+    texts, counts = list(profile.strings), dict.fromkeys(profile.strings, 0)
+    for node, count in zip(profile.node_steps.node, profile.node_steps.run_count.tolist(), strict=True):
+        counts[texts[profile.nodes.name[node]]] += count
+    return counts
+
+
+def test_chosen_steps_are_logged_with_attribute_paths(tmp_path: Path) -> None:
+    model = Block()
+    with stepscope.Writer(tmp_path) as writer, profile_steps(writer, steps=[1, 3, 4], model=model) as profiler:
+        for _ in range(6):
+            model(torch.ones(2, 4)).sum().backward()
+            profiler.step()
+    assert writer.failures == 0
+    first, second = records(tmp_path)
+    assert first.steps.id.tolist() == [1]
+    assert second.steps.id.tolist() == [3, 4]
+    assert run_counts(second)["aten::linear"] == 4
+    assert {"Block", "layers.0", "layers.1"} <= scope_names(second)
+    assert not {name for name in scope_names(second) if name.startswith(("Block_", "Linear_"))}
+    assert len(second.traces) > 0
+    assert len(second.allocations) > 0
+
+
+def test_the_handler_logs_every_cycle_of_a_schedule(tmp_path: Path) -> None:
+    schedule = torch.profiler.schedule(wait=0, warmup=1, active=1, repeat=2)
+    with (
+        stepscope.Writer(tmp_path) as writer,
+        torch.profiler.profile(schedule=schedule, on_trace_ready=trace_handler(writer)) as profiler,
+    ):
+        for _ in range(4):
+            torch.ones(3).add(1)
+            profiler.step()
+    assert [run_counts(profile)["aten::add"] for profile in records(tmp_path)] == [1, 1]
+
+
+def test_ops_agree_with_the_profilers_own_table(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        with torch.profiler.profile() as profiler:
+            torch.relu(torch.ones(8, 8) @ torch.ones(8, 8))
+        trace_handler(writer)(profiler)
+    (profile,) = records(tmp_path)
+    counts = run_counts(profile)
+    for row in profiler.key_averages():
+        assert counts[row.key] == row.count
+
+
+def test_a_module_that_raises_closes_its_scope(tmp_path: Path) -> None:
+    class Failing(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            raise ValueError("no")
+
+    model = torch.nn.Sequential(torch.nn.Linear(2, 2), Failing())
+    with torch.profiler.profile() as profiler, module_scopes(model):
+        with pytest.raises(ValueError, match="no"):
+            model(torch.ones(1, 2))
+        torch.ones(2).mul(2)
+    ranges = {event.name: event.time_range for event in profiler.events()}
+    assert ranges["1"].end <= ranges["aten::mul"].start
+    assert ranges["Sequential"].end <= ranges["aten::mul"].start
+
+
+def test_hooks_are_gone_afterwards() -> None:
+    model = Block()
+    with module_scopes(model):
+        assert model.layers[0]._forward_pre_hooks
+    assert not any(module._forward_pre_hooks or module._forward_hooks for module in model.modules())
+
+
+def test_wrappers_leave_no_mark_in_paths() -> None:
+    class Compiled(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self._orig_mod = torch.nn.Linear(2, 2)
+
+    model = torch.nn.DataParallel(torch.nn.Sequential(Compiled()))
+    with torch.profiler.profile() as profiler, module_scopes(model):
+        model.module[0]._orig_mod(torch.ones(1, 2))
+    assert [event.name for event in profiler.events()][0] == "0"
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_profiler_that_cannot_export_stops_nothing(tmp_path: Path) -> None:
+    class Broken:
+        step_num = 1
+
+        def export_chrome_trace(self, path: str) -> None:
+            raise RuntimeError("nothing was recorded")
+
+    with stepscope.Writer(tmp_path) as writer:
+        trace_handler(writer)(Broken())
+    assert writer.failures == 1
+
+
+@pytest.mark.parametrize("steps", [[], [-1], -1])
+def test_steps_must_be_chosen(steps: Any, tmp_path: Path) -> None:
+    with (
+        stepscope.Writer(tmp_path) as writer,
+        pytest.raises(OptionError, match="steps to profile"),
+        profile_steps(writer, steps=steps),
+    ):
+        pass
+
+
+def test_torch_is_imported_only_when_used() -> None:
+    code = "import sys, stepscope.integrations.torch; sys.exit('torch' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_the_training_example_logs_both_models(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "torch_train.py"), str(tmp_path), "--steps", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for run, scope in (("conv", "4"), ("transformer", "layers.1.self_attn")):
+        kinds = {type(record).__name__: record for record in records(tmp_path / run)}
+        assert set(kinds) == {"Profile", "Throughput"}
+        assert scope in scope_names(kinds["Profile"])
