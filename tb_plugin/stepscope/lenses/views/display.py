@@ -150,7 +150,9 @@ class _Displaying:
         order = self.resolved.order_by
         if not order:
             return []
-        names = [self.layout.name_rank[rows]] if self.view in ("op", "code") else []
+        # tfprof sorts the code view in place: up to 16 siblings with the same figure keep their natural order.
+        by_name = self.view == "op" or (self.view == "code" and not self.resolved.tfprof)
+        names = [self.layout.name_rank[rows]] if by_name else []
         if order in ORDER_FIELDS:
             return [-figure(ORDER_FIELDS[order])[rows], *names]
         if order == "occurrence" and not self.resolved.tfprof:
