@@ -122,8 +122,9 @@ def _modules(model: Module) -> Iterator[tuple[str, Module]]:
     if isinstance(model, DataParallel | DistributedDataParallel):
         model = model.module
     for path, module in model.named_modules():
-        kept = ".".join(part for part in path.split(".") if part not in _WRAPPERS)
-        yield kept or type(module).__name__, module
+        parts = path.split(".")
+        if parts[-1] not in _WRAPPERS:
+            yield ".".join(part for part in parts if part not in _WRAPPERS) or type(module).__name__, module
 
 
 class _OpenScopes:
