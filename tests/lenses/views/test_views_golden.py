@@ -7,9 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from views_golden import answer, cases, comparer, differences, options
+
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import tfprof
-from views_golden import answer, cases, comparer, differences, options
 
 SMALL = ("tiny", "synth_gpu", "synth_proto")
 PROFILES = (*SMALL, "conv", "transformer", "big600")

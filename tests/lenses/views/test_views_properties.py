@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from view_profiles import few, profiles
+
 from stepscope.lenses.views import ViewEngine, ViewsOptions, compare
 from stepscope.model.profile import Profile
-from view_profiles import few, profiles
 
 VIEWS = ("scope", "graph", "op", "code")
 TOTALS = ("exec_micros", "cpu_exec_micros", "accelerator_exec_micros", "requested_bytes", "parameters", "float_ops")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from view_profiles import few
+
 from stepscope.lenses.views.tree import Tree, chain, flat, preorder, stable_order
 from stepscope.model.columns import Ints
-from view_profiles import few
 
 
 @st.composite

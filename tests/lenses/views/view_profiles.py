@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
+
 from stepscope.model.columns import StringBuilder
 from stepscope.model.profile import (
     Executions,

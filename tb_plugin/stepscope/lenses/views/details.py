@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from stepscope.lenses.views.accounting import RowFigures
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.options import Resolved
 from stepscope.model.columns import Ints
-from stepscope.model.profile import Profile
+from stepscope.model.profile import LaneKind, LinkKind, Profile
+
+PS_PER_US = 1_000_000
+MOST_ROWS = 100
+"""How many nodes a row's detail names at most."""
 
 Shape = list[int] | str
 
@@ -81,26 +87,67 @@ class Details:
     def everything(self, row: int) -> dict[str, Any]:
         """All about a row of the layout; what belongs to one node only where the row has exactly one."""
         nodes = self.nodes(row)
-        about: dict[str, Any] = {"devices": self.devices(nodes), "n_graph_nodes": len(nodes)}
+        about: dict[str, Any] = {
+            "devices": self.devices(nodes),
+            "device_times": self.device_times(nodes),
+            "n_graph_nodes": len(nodes),
+        }
         if len(nodes) == 1:
-            about |= self._about_node(nodes[0])
-        return about
+            return about | self._about_node(nodes[0])
+        return about | {"graph_nodes": self._costliest(nodes)}
 
     def _about_node(self, node: int) -> dict[str, Any]:
-        start, end = _span(self._profile.nodes.output_end, node)
-        outputs = self._profile.outputs
+        nodes = self._profile.nodes
         return {
             "op": self.op(node),
             "op_types": self.types(node),
-            "shape": self.shape(int(self._profile.nodes.shape[node])),
+            "shape": self.shape(int(nodes.shape[node])),
             "input_shapes": self.input_shapes(node),
+            "input_shape": self._text_or_none(int(nodes.input_shape[node])),
             "inputs": self._inputs(node),
-            "outputs": [
-                {"slot": k, "shape": self.output_shape(node, k), "bytes": int(outputs.bytes[at])}
-                for k, at in enumerate(range(start, end))
-            ],
-            "code": self.trace(int(self._profile.nodes.trace[node])),
+            "outputs": self._outputs(node),
+            "consumers": self._consumers(node),
+            "links": self._links(node),
+            "attributes": self._attributes(node),
+            "code": self.trace(int(nodes.trace[node])),
         }
+
+    def device_times(self, nodes: list[int]) -> list[dict[str, Any]]:
+        """What nodes ran for on each device, from single executions: longest first. Empty where none are kept."""
+        calls, lanes = self._profile.executions, self._profile.lanes
+        chosen = np.zeros(len(self._profile.nodes), bool)
+        chosen[nodes] = True
+        rows = chosen[calls.node] & self._figures.nodes.counts_step(calls.step) & (calls.lane >= 0)
+        lane = calls.lane[rows]
+        ticks, count = np.zeros(len(lanes), np.int64), np.zeros(len(lanes), np.int64)
+        np.add.at(ticks, lane, calls.duration_ticks[rows])
+        np.add.at(count, lane, calls.count[rows])
+        used = np.flatnonzero(count)
+        return [
+            {
+                "device": self._text(int(lanes.device[at])),
+                "lane": self._text_or_none(int(lanes.name[at])),
+                "kind": LaneKind(int(lanes.kind[at])).name.lower(),
+                "micros": int(ticks[at]) * self._profile.tick_ps / PS_PER_US,
+                "executions": int(count[at]),
+            }
+            for at in used[np.argsort(-ticks[used], kind="stable")].tolist()
+        ]
+
+    def _costliest(self, nodes: list[int]) -> list[dict[str, Any]]:
+        """The nodes of a row that cost the most time themselves."""
+        figures = self._figures.nodes
+        ticks = figures["exec_micros"][nodes]
+        unit = self._profile.tick_ps / PS_PER_US / figures.divisor
+        largest = np.argsort(-ticks, kind="stable")[:MOST_ROWS].tolist()
+        return [{"name": self._node_path(nodes[at]), "exec_micros": int(ticks[at]) * unit} for at in largest]
+
+    def _node_path(self, node: int) -> str:
+        """The names of a node's callers and its own."""
+        names = [self._node_name(node)]
+        while (node := int(self._profile.nodes.caller[node])) >= 0:
+            names.append(self._node_name(node))
+        return " > ".join(reversed(names))
 
     def _inputs(self, node: int) -> list[dict[str, Any]]:
         inputs = self._profile.inputs
@@ -108,6 +155,39 @@ class Details:
         return [
             {"name": self._node_name(int(inputs.source[at])), "slot": int(inputs.slot[at])} for at in range(start, end)
         ]
+
+    def _outputs(self, node: int) -> list[dict[str, Any]]:
+        start, end = _span(self._profile.nodes.output_end, node)
+        size = self._profile.outputs.bytes[start:end].tolist()
+        return [
+            {"slot": slot, "shape": self.output_shape(node, slot), "bytes": None if size[slot] < 0 else size[slot]}
+            for slot in range(end - start)
+        ]
+
+    def _consumers(self, node: int) -> list[dict[str, Any]]:
+        """The nodes that take an output of a node, in the order of the record."""
+        inputs = self._profile.inputs
+        rows = np.flatnonzero(inputs.source == node)[:MOST_ROWS]
+        owners = np.searchsorted(self._profile.nodes.input_end, rows, side="right")
+        slots = inputs.slot[rows].tolist()
+        return [{"name": self._node_name(at), "slot": slot} for at, slot in zip(owners.tolist(), slots, strict=True)]
+
+    def _links(self, node: int) -> list[dict[str, Any]]:
+        """The nodes that a node leads to or comes from, beside inputs and callers."""
+        links = self._profile.links
+        rows = np.flatnonzero((links.source == node) | (links.target == node))[:MOST_ROWS].tolist()
+        found = []
+        for at in rows:
+            leads = int(links.source[at]) == node
+            other = int(links.target[at] if leads else links.source[at])
+            kind = LinkKind(int(links.kind[at])).name.lower()
+            found.append({"kind": kind, "to": leads, "name": self._node_name(other), "count": int(links.count[at])})
+        return found
+
+    def _attributes(self, node: int) -> dict[str, str]:
+        rows = np.flatnonzero(self._profile.attributes.node == node)
+        keys, values = self._profile.attributes.key[rows].tolist(), self._profile.attributes.value[rows].tolist()
+        return {self._text(key): self._text(value) for key, value in zip(keys, values, strict=True)}
 
     def trace(self, trace: int) -> list[dict[str, Any]]:
         """A call stack, outermost frame first."""
@@ -128,6 +208,9 @@ class Details:
 
     def _node_name(self, node: int) -> str:
         return self._text(int(self._profile.nodes.name[node])) if node >= 0 else ""
+
+    def _text_or_none(self, index: int) -> str | None:
+        return self._text(index) if index >= 0 else None
 
     def _text(self, index: int) -> str:
         text: str = self._profile.strings[index]

@@ -57,6 +57,7 @@ class ViewEngine:
             return self._match(layout, regexes)
 
         shown = display(layout, figures, resolved, match, self.profile.tick_ps)
+        problems += [*_regex_problems(resolved.options), *_left_out(resolved, figures, shown.figures)]
         nothing = refused == NOTHING
         return ViewResult(
             profile=self.profile,
@@ -67,7 +68,7 @@ class ViewEngine:
             row_figures=shown.figures,
             fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=self.profile.nested),
             steps=self.steps,
-            problems=(*self.profile.header.losses, *layout.problems, *problems, *_regex_problems(resolved.options)),
+            problems=(*self.profile.header.losses, *layout.problems, *problems),
         )
 
     @property
@@ -167,6 +168,18 @@ def _regex_problems(options: ViewsOptions) -> list[Loss]:
     names = [f"{word}_regexes" for word in ("account_type", "start_name", "trim_name", "show_name", "hide_name")]
     found = [(name, bad_regexes(getattr(options, name))) for name in names]
     return [Loss(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts]
+
+
+def _left_out(resolved: Resolved, whole: RowFigures, shown: RowFigures) -> list[Loss]:
+    """A warning where the time of hidden rows is in no total."""
+    if resolved.tfprof or not resolved.options.account_displayed_op_only:
+        return []
+    hidden = int(whole.total("exec_micros")[0] - shown.total("exec_micros")[0])
+    if not hidden:
+        return []
+    share = f"{100 * hidden / int(whole.total('exec_micros')[0]):.1f}% of the time is of rows that are not shown"
+    remedy = "Turn account_displayed_op_only off, or lower the min_ options"
+    return [Loss("account_displayed_op_only", f"{share}, and in no total", 1, remedy)]
 
 
 def analyze(profile: Profile, options: ViewsOptions) -> ViewResult:

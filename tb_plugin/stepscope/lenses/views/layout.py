@@ -76,11 +76,11 @@ class Layout:
 
     def short_names(self, rows: Sequence[int] | Ints) -> list[str]:
         """What rows are called below the row that holds them."""
-        return [self._label(label) for label in self.label[rows].tolist()]
-
-    def _label(self, label: int) -> str:
-        text: str = ROOT_NAME if label == ROOT else self.labels[label]
-        return text
+        label, which = np.unique(self.label[rows], return_inverse=True)
+        names = [text.decode("utf-8", "replace") for text in chosen(self.labels, label)]
+        if len(label) and label[0] == ROOT:
+            names[0] = ROOT_NAME
+        return [names[at] for at in which.tolist()]
 
     def full_names(self, rows: Sequence[int] | Ints) -> list[str]:
         """The whole names of rows."""

@@ -10,15 +10,14 @@ from typing import Any
 
 from stepscope.lenses.views.accounting import DEFINITIONS, RowFigures
 from stepscope.lenses.views.calls import CallTimes
-from stepscope.lenses.views.details import Details
+from stepscope.lenses.views.details import PS_PER_US, Details
+from stepscope.lenses.views.document import document
 from stepscope.lenses.views.fields import CALL_FIELDS, FieldSpec
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.options import Resolved
 from stepscope.lenses.views.tree import Tree
 from stepscope.model.columns import Array, Ints, Loss
 from stepscope.model.profile import Profile
-
-PS_PER_US = 1_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,6 +89,12 @@ class ViewResult:
     def paths(self, rows: Sequence[int] | Ints) -> list[str]:
         """The full names of rows: scope path, node name, op type, or file, line and function."""
         return self.layout.full_names(self.rows[rows])
+
+    @property
+    def name_ranks(self) -> Ints:
+        """The place of each row's full name in byte order, to sort by name."""
+        ranks: Ints = self.layout.name_rank[self.rows]
+        return ranks
 
     def field(self, name: str) -> FieldSpec:
         """The field of that name. KeyError when the view has none."""
@@ -192,6 +197,4 @@ class ViewResult:
 
     def to_json(self) -> dict[str, Any]:
         """The document of DESIGN section 6. In tfprof's ways figures that are 0 are left out, as its protobufs do."""
-        from stepscope.lenses.views.document import document
-
         return document(self)

@@ -1,0 +1,148 @@
+"""Where ops call ops: totals of calls, device time of launched kernels, and nothing counted twice."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from view_profiles import Node, profile
+
+from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
+from stepscope.model.profile import NodeKind, Profile
+from stepscope.sources import torch_trace
+
+DEVICE, SCOPE, RUNTIME = NodeKind.DEVICE, NodeKind.SCOPE, NodeKind.RUNTIME
+
+
+def calls() -> Profile:
+    """step > linear > (addmm > kernel, launch call), add; linear again by itself; a kernel that nobody launched."""
+    return profile(
+        [
+            Node("forward", "forward", kind=SCOPE, scope="forward", runs=((0, 1, 10, 0),), host_total=100),
+            Node("linear", "linear", caller=0, scope="forward/linear", runs=((0, 2, 20, 0),), host_total=70,
+                 calls=(30, 40)),
+            Node("addmm", "addmm", caller=1, scope="forward/addmm", runs=((0, 2, 45, 0),), host_total=45),
+            Node("gemm", "gemm", caller=2, kind=DEVICE, scope="forward/gemm", runs=((0, 2, 0, 500),)),
+            Node("cudaLaunch", "cudaLaunch", caller=2, kind=RUNTIME, scope="forward/c", runs=((0, 2, 5, 0),)),
+            Node("add", "add", caller=0, scope="forward/add", runs=((0, 1, 20, 0),), host_total=20),
+            Node("linear", "linear", scope="linear", runs=((0, 1, 1, 0),), host_total=1, calls=(1,)),
+            Node("lone", "lone", kind=DEVICE, scope="lone", runs=((0, 1, 0, 7),)),
+        ],
+        nested=True,
+        tick_ps=1000,
+    )  # fmt: skip
+
+
+def asked(view: str, **options: Any) -> ViewResult:
+    return ViewEngine(calls()).analyze(ViewsOptions(view=view, **options))
+
+
+def exact(result: ViewResult, field: str) -> dict[str, int]:
+    return dict(zip(result.names(range(len(result))), result.exact(field).tolist(), strict=True))
+
+
+def test_an_op_costs_what_its_calls_cost_with_what_they_called() -> None:
+    result = asked("op")
+    assert exact(result, "cpu_exec_micros") == {
+        "_TFProfRoot": 0, "forward": 10, "linear": 21, "addmm": 45, "add": 20, "gemm": 0, "cudaLaunch": 5, "lone": 0,
+    }  # fmt: skip
+    assert exact(result, "total_cpu_exec_micros") == {
+        "_TFProfRoot": 96, "forward": 100, "linear": 71, "addmm": 45, "add": 20, "gemm": 0, "cudaLaunch": 5, "lone": 0,
+    }  # fmt: skip
+    assert exact(result, "run_count")["linear"] == 3
+
+
+def test_device_time_is_of_the_op_that_launches_and_of_its_callers() -> None:
+    result = asked("op")
+    own, total = exact(result, "accelerator_exec_micros"), exact(result, "total_accelerator_exec_micros")
+    assert (own["addmm"], own["linear"], own["gemm"], own["lone"]) == (500, 0, 500, 7)
+    assert (total["addmm"], total["linear"], total["forward"], total["gemm"]) == (500, 500, 500, 500)
+    assert total["_TFProfRoot"] == 507
+
+
+@pytest.mark.parametrize("view", ["op", "scope", "graph", "code"])
+def test_the_whole_is_the_same_in_every_view(view: str) -> None:
+    result = asked(view)
+    assert result.exact("total_cpu_exec_micros")[0] == 96
+    assert result.exact("total_accelerator_exec_micros")[0] == 507
+
+
+def test_the_graph_view_is_the_tree_of_calls() -> None:
+    result = asked("graph", order_by="")
+    names = result.names(range(len(result)))
+    assert [names[parent] if parent >= 0 else "" for parent in result.parent.tolist()] == [
+        "", "_TFProfRoot", "forward", "linear", "addmm", "addmm", "forward", "_TFProfRoot", "_TFProfRoot",
+    ]  # fmt: skip
+    assert exact(result, "total_accelerator_exec_micros")["forward"] == 500
+    assert result.kinds([4]) == [DEVICE]
+
+
+def test_kernels_are_no_rows_of_the_scope_view_unless_nobody_launched_them() -> None:
+    assert set(asked("scope").paths(range(7))) == {
+        "_TFProfRoot", "forward", "forward/linear", "forward/addmm", "forward/add", "linear", "lone",
+    }  # fmt: skip
+
+
+def test_calls_have_percentiles_by_nearest_rank() -> None:
+    result = asked("op")
+    row = result.names(range(len(result))).index("linear")
+    figures = {name: values[0] for name, values in result.figures([row]).items()}
+    assert [figures[f"{word}_micros"] for word in ("min", "p50", "p95", "max")] == [0.001, 0.03, 0.04, 0.04]
+
+
+def test_nanoseconds_stay_in_decimal_micros() -> None:
+    assert asked("op").column("total_cpu_exec_micros")[0] == pytest.approx(0.096)
+
+
+def test_a_row_says_where_its_calls_come_from() -> None:
+    result = asked("op")
+    row = result.names(range(len(result))).index("linear")
+    assert result.row_detail(row)["graph_nodes"] == [
+        {"name": "forward > linear", "exec_micros": 0.02},
+        {"name": "linear", "exec_micros": 0.001},
+    ]
+
+
+def test_paths_of_calls_are_the_keys_of_the_graph_view() -> None:
+    assert "forward > linear > addmm > gemm" in asked("graph").stable_keys()
+
+
+TRACES = (
+    "generated/conv_full/worker0.1795977105245.pt.trace",
+    "generated/gpt_full/worker0.1795977119212.pt.trace",
+    "tracelens/b200/eager_trace",
+    "tracelens/h100/gaunernst_bert-small-uncased__1016001",
+    "tracelens/mi300/gaunernst_bert-small-uncased__1016001",
+)
+MEASURES = {
+    "calls": "run_count",
+    "total_ns": "total_cpu_exec_micros",
+    "self_ns": "cpu_exec_micros",
+    "dev_self_ns": "accelerator_exec_micros",
+    "dev_total_ns": "total_accelerator_exec_micros",
+}
+
+
+@pytest.mark.parametrize("trace", TRACES)
+def test_op_rows_of_real_traces_equal_the_exact_reference(shared: Path, trace: str) -> None:
+    reference = shared / "golden/torch" / trace.replace("/", "~") / "ref.json.gz"
+    with gzip.open(reference, "rt") as file:
+        want = json.load(file)["ops"]
+    (path,) = (shared / "data/torch").glob(f"{trace}.json*")
+    record = torch_trace.FORMAT.read(path, None).records[0].record
+    assert isinstance(record, Profile)
+    result = ViewEngine(record).analyze(ViewsOptions(view="op"))
+    every = range(len(result))
+    category = {NodeKind.OP: "cpu_op", NodeKind.SCOPE: "user_annotation"}
+    keys = [
+        f"{category.get(kind, kind)}\t{name}"
+        for kind, name in zip(result.kinds(every), result.names(every), strict=True)
+    ]
+    got = {key: row for row, key in enumerate(keys)}
+    columns = {name: result.exact(field) for name, field in MEASURES.items()}
+    for key, figures in want.items():
+        assert {name: int(columns[name][got[key]]) for name in MEASURES} == {n: figures[n] for n in MEASURES}, key
+    assert len(want) > 20

@@ -1,0 +1,85 @@
+"""Rows are found by text and by regex, and stay what they are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from view_profiles import Node, few, profile, profiles
+
+from stepscope.errors import OptionError
+from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
+from stepscope.lenses.views.index import ProfileIndex
+from stepscope.lenses.views.matching import SearchTable, byte_ranks, full_matches
+from stepscope.model.columns import Strings
+from stepscope.model.profile import Profile
+
+TEXTS = st.lists(st.text("abAB/é.", max_size=5), max_size=8)
+
+
+@few
+@given(TEXTS, st.text("abAB/é.", min_size=1, max_size=3), st.booleans())
+def test_a_text_is_found_where_it_is(texts: Sequence[str], text: str, ignore_case: bool) -> None:
+    found = SearchTable(Strings.of(texts)).contains(text, ignore_case=ignore_case)
+    fold = str.lower if ignore_case else str
+    assert found.tolist() == [fold(text) in fold(one) for one in texts]
+
+
+def test_a_text_is_not_found_across_two_names() -> None:
+    assert SearchTable(Strings.of(["ab", "cd", ""])).contains("bc").tolist() == [False, False, False]
+
+
+def test_regexes_cover_the_whole_name_and_search_any_part() -> None:
+    names = [b"conv1", b"conv12", b"x\ny"]
+    assert full_matches(["conv.", "x.y"], names).tolist() == [True, False, False]
+    assert full_matches([".*"], names).tolist() == [True, True, True]
+    assert full_matches([".*", ".*"], names).tolist() == [True, True, False]
+    assert full_matches([], names).tolist() == [False, False, False]
+    table = SearchTable(Strings.of(["Conv1", "dense"]))
+    assert table.contains("v[0-9]", regex=True).tolist() == [True, False]
+    assert table.contains("^conv", regex=True, ignore_case=True).tolist() == [True, False]
+
+
+def test_a_search_regex_that_re2_does_not_know_is_an_error() -> None:
+    with pytest.raises(OptionError, match=r"search: regex '\(\?=a\)' matches nothing"):
+        SearchTable(Strings.of(["a"])).contains("(?=a)", regex=True)
+
+
+def scopes() -> ViewResult:
+    nodes = profile([Node("net/conv/w"), Node("net/dense"), Node("conv")])
+    return ViewEngine(nodes).analyze(ViewsOptions(view="scope", order_by="name"))
+
+
+def test_rows_are_searched_by_their_own_name_and_with_a_slash_by_their_path() -> None:
+    result = scopes()
+    paths = result.paths(range(len(result)))
+
+    def found(text: str, *, regex: bool = False) -> list[str]:
+        return [path for path, hit in zip(paths, result.search(text, regex=regex).tolist(), strict=True) if hit]
+
+    assert found("CONV") == ["conv", "net/conv"]
+    assert found("net/conv") == ["net/conv", "net/conv/w"]
+    assert found("^(conv|dense)$", regex=True) == ["conv", "net/conv", "net/dense"]
+
+
+def test_short_names_and_paths() -> None:
+    result = scopes()
+    assert result.names(range(len(result))) == ["_TFProfRoot", "conv", "net", "conv", "w", "dense"]
+    assert result.paths([4]) == ["net/conv/w"]
+    assert result.name_ranks.argsort().tolist() == [0, 1, 2, 3, 4, 5]
+
+
+@few
+@given(profiles())
+def test_scope_paths_stand_in_the_byte_order_of_whole_names(profile: Profile) -> None:
+    index = ProfileIndex(profile)
+    names = [profile.strings[i] for i in profile.nodes.name.tolist()]
+    by_rank = sorted(range(len(names)), key=index.node_ranks.tolist().__getitem__)
+    assert [names[i] for i in by_rank] == sorted(names, key=str.encode)
+
+
+def test_equal_texts_have_equal_ranks() -> None:
+    assert byte_ranks([b"b", b"a", b"b", b"a-", b"a/"]).tolist() == [3, 0, 3, 1, 2]
+    assert byte_ranks([]).tolist() == []
