@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from xplane_builder import F32, PROGRAM, Collective, Core, array, documented, profile, tuple_of, write
+
 from stepscope.lenses import dcn
 from stepscope.sources import xplane
-from xplane_builder import F32, PROGRAM, Collective, Core, array, documented, profile, tuple_of, write
 
 NOWHERE = ("jit_other(5)", 0, 1)
 

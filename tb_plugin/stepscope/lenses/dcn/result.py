@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from stepscope.lenses.dcn.detail import detail, occurrence_rows
 from stepscope.lenses.dcn.options import DcnOptions
 from stepscope.lenses.dcn.pairing import I64
 from stepscope.lenses.dcn.rows import Row, by_total_stall
@@ -68,13 +69,18 @@ class DcnResult:
         return next(iter(by_total_stall(self.all_cores)), None)
 
     def to_json(self) -> dict[str, Any]:
-        """The `dcn` document of the public surface."""
-        return {
+        """The `dcn` document of the public surface, with the parts that `detail` asks for."""
+        document = {
             "time_unit": "ps",
             "hosts": {host.name: host.to_json() for host in self.hosts},
             "all_hosts": {"all_cores": _json(self.all_cores), "core0_only": _json(self.core0_only)},
             "problems": list(self.problems),
         }
+        if self.options.detail != "brief":
+            document |= detail(self)
+        if self.options.detail == "occurrences":
+            document |= occurrence_rows(self)
+        return document
 
 
 def _json(rows: Iterable[Row]) -> list[dict[str, Any]]:
