@@ -20,6 +20,7 @@ MODULES = (
     "tfprof_raw",
     "incore_matrix",
     "swimlane",
+    "simulator_pipes",
     "xplane",
     "torch_trace",
     "mlperf_log",

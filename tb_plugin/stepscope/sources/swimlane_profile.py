@@ -14,11 +14,11 @@ from stepscope.model.profile import (
     LaneKind,
     Lanes,
     Nodes,
-    NodeSteps,
     OpTypes,
     Profile,
     Scopes,
 )
+from stepscope.sources.execution_sums import accelerator_sums
 
 I64 = NDArray[np.int64]
 _PS = 10**12
@@ -57,7 +57,7 @@ def profile_of(record: InCore) -> Profile:
             name=[strings(str(name)) for name in unique] + [strings(name) for name in names],
         ),
         lanes=_lanes(record, strings),
-        node_steps=_node_steps(node, count, start, end),
+        node_steps=accelerator_sums(node, count, start, end),
         executions=group(
             Executions,
             node=node,
@@ -112,19 +112,4 @@ def _lanes(record: InCore, strings: StringBuilder) -> Lanes:
         device=[strings("device" if engine == "unknown" else engine) for engine in engines],
         name=[strings(record.text(name)) for name in record.cores.name.tolist()],
         kind=[LaneKind.ACCELERATOR] * len(engines),
-    )
-
-
-def _node_steps(node: I64, count: int, start: I64, end: I64) -> NodeSteps:
-    busy, first, last = np.zeros(count, np.int64), np.full(count, np.iinfo(np.int64).max), np.zeros(count, np.int64)
-    np.add.at(busy, node, end - start)
-    np.minimum.at(first, node, start)
-    np.maximum.at(last, node, end)
-    return group(
-        NodeSteps,
-        node=np.arange(count),
-        run_count=np.bincount(node, minlength=count),
-        accelerator_ticks=busy,
-        start_ticks=first,
-        end_ticks=last,
     )
