@@ -45,7 +45,7 @@ export function FindingsLens() {
         findings.length === 0 ? (
           <Empty title="Nothing found">No rule sees something to gain in what was logged.</Empty>
         ) : (
-          <div class="scroll">
+          <div class="scroll" tabIndex={0}>
             {findings.map((finding) => (
               <FindingItem key={`${finding.rule} ${finding.title}`} finding={finding} />
             ))}

@@ -45,7 +45,7 @@ function InCore({ document }: { document: InCoreDocument }) {
     <>
       <InCoreToolbar />
       <Problems problems={problemsOf(document)} />
-      <div class="scroll">
+      <div class="scroll" tabIndex={0}>
         <Summary document={document} cycles={cycles} />
         {phases.length > 0 && <PhaseTable phases={phases} detail={detail} cycles={cycles} />}
         {document.collective && <Collective collective={document.collective} cycles={cycles} detail={detail} />}

@@ -20,7 +20,8 @@ export class Resource<T> {
 
   /** Asks for an address, and gives up on what was asked before. The same address is asked again only with `again`. */
   async load(url: string, again = false): Promise<void> {
-    if (url === this.asked && !again) return;
+    const same = url === this.asked;
+    if (same && !again) return;
     this.asked = url;
     this.controller?.abort();
     const controller = new AbortController();
@@ -34,7 +35,8 @@ export class Resource<T> {
     } catch (error) {
       if (isAbort(error)) return;
       if (!(error instanceof RequestError)) throw error;
-      this.settle(controller, null, error);
+      // What was there of the same question is still better than nothing.
+      this.settle(controller, same ? this.data.value : null, error);
     } finally {
       clearTimeout(timer);
     }

@@ -169,8 +169,12 @@ export function ShellNotices() {
   const dismiss = () => {
     session.notices.value = [];
   };
+  const { data, error } = session.index;
+  // Without an index the lens itself says so.
+  const lost = data.value === null ? null : error.value;
   return (
     <>
+      {lost !== null && <Notices notices={[`${lost.found}. ${lost.remedy}`]} dismiss={() => session.refresh()} />}
       <Notices notices={session.notices.value} dismiss={dismiss} />
       <Problems problems={session.index.data.value?.problems ?? []} />
     </>

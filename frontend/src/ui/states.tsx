@@ -109,13 +109,17 @@ interface LoadedProps<T> {
   readonly children: (data: T) => ComponentChildren;
 }
 
-/** The data of a resource once it is there; until then a skeleton, or its error. */
+/** The data of a resource once it is there; until then a skeleton. An error stands above what was there before. */
 export function Loaded<T>({ resource, children }: LoadedProps<T>) {
   const data = resource.data.value;
   const error = resource.error.value;
-  if (error !== null) return <Failure error={error} retry={() => resource.reload()} />;
-  if (data === null) return resource.slow.value ? <Skeleton /> : null;
-  return <>{children(data)}</>;
+  return (
+    <>
+      {error !== null && <Failure error={error} retry={() => resource.reload()} />}
+      {data !== null && children(data)}
+      {data === null && error === null && resource.slow.value && <Skeleton />}
+    </>
+  );
 }
 
 /** What could not be read, folded to one line. */

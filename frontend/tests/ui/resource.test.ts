@@ -54,3 +54,15 @@ test("an error takes the place of the data and says what to do", async () => {
   expect(resource.data.value).toBeNull();
   expect(resource.error.value?.remedy).toBe("Choose one");
 });
+
+test("an error while reading again leaves what was there", async () => {
+  const { waiting, fetcher } = server();
+  const resource = new Resource<string>(fetcher);
+  const first = resource.load("a");
+  waiting[0]?.answer("of a");
+  await first;
+  const second = resource.load("a", true);
+  waiting[1]?.answer({}, 500);
+  await second;
+  expect([resource.data.value, resource.error.value?.status]).toEqual(["of a", 500]);
+});
