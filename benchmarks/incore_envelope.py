@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore_timing import from_timing
 

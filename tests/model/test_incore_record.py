@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from stepscope.errors import RecordError
 from stepscope.model.columns import Strings, decode, encode
 from stepscope.model.incore import Engine, InCore, StampKind, Timing

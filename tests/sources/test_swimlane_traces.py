@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from stepscope.errors import DamagedSource
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore import InCore
