@@ -92,7 +92,8 @@ def _as_column(spec: dataclasses.Field[Any], values: object) -> Array:
         )
     if array.dtype == wanted:
         return array
-    converted = array.astype(wanted)
+    with np.errstate(invalid="ignore"):
+        converted = array.astype(wanted)
     if not np.array_equal(converted, array):
         raise RecordError(
             f"values of column {spec.name} do not fit {wanted}",
@@ -385,6 +386,11 @@ class _Pieces:
     length: int = 0
     data: list[memoryview] = field(default_factory=list)
 
+    def is_whole(self) -> bool:
+        """Whether the data is as long as declared."""
+        dtype = _NUMPY.get(self.dtype)
+        return dtype is not None and sum(map(len, self.data)) == self.length * dtype.itemsize
+
 
 def _take_columns(body: Buffer, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]) -> bytes:
     """Moves the columns of a message into `columns`; what is left of the message comes back."""
@@ -411,14 +417,15 @@ def _take_column(view: memoryview, start: int, end: int, pieces: _Pieces) -> Non
             pieces.length = value
         elif tag == _DATA << 3 | wire.DELIMITED:
             pieces.data.append(view[value:after])
+    if len(pieces.data) > 1 and pieces.is_whole():
+        pieces.data.append(_joined(pieces.data).data)
 
 
 def _decode_group(spec: dataclasses.Field[Any], columns: dict[str, _Pieces], where: str) -> Any:
     factory: Any = spec.default_factory
     names = ("blob", "end") if factory is Strings else tuple(f.name for f in dataclasses.fields(factory))
     paths = {name: f"{spec.name}.{name}" for name in names}
-    # Taken out one by one, so that the pieces of a joined column are freed before the next is joined.
-    arrays = {n: _array(columns.pop(path), f"{where} {path}".lstrip()) for n, path in paths.items() if path in columns}
+    arrays = {n: _array(columns[path], f"{where} {path}".lstrip()) for n, path in paths.items() if path in columns}
     if factory is not Strings:
         return factory(**arrays)
     blob, end = arrays.get("blob", np.empty(0, np.uint8)), arrays.get("end", np.empty(0, np.int64))
@@ -439,21 +446,21 @@ def _header(message: Any) -> Header:
 
 def _array(pieces: _Pieces, where: str) -> Array:
     dtype = _NUMPY.get(pieces.dtype)
-    size = sum(len(data) for data in pieces.data)
-    if dtype is None or size != pieces.length * dtype.itemsize:
+    if dtype is None or not pieces.is_whole():
+        size = sum(map(len, pieces.data))
         raise RecordError(
             f"a column declares {pieces.length} elements of type {pieces.dtype}, but holds {size} bytes",
             where=where,
             remedy="Write the record again",
         )
-    array: Array = np.frombuffer(pieces.data[0] if len(pieces.data) == 1 else _joined(pieces.data, size), dtype)
+    array: Array = np.frombuffer(pieces.data[0] if pieces.data else b"", dtype)
     array = array.astype(dtype.newbyteorder("="), copy=False)
     return array if array.flags.aligned else array.copy()
 
 
-def _joined(data: list[memoryview], size: int) -> NDArray[np.uint8]:
+def _joined(data: list[memoryview]) -> NDArray[np.uint8]:
     """The pieces as one, each given up once it is copied, so that a large column is not held twice."""
-    joined = np.empty(size, np.uint8)
+    joined = np.empty(sum(map(len, data)), np.uint8)
     position = 0
     data.reverse()
     while data:
