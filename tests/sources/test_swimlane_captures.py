@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from stepscope.errors import DamagedSource, SourceError, UnsupportedSource
+from stepscope.errors import DamagedSource, OptionError, SourceError, UnsupportedSource
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.model.incore import Clock, InCore
 from stepscope.model.profile import Profile
@@ -229,8 +229,22 @@ def test_every_row_of_a_capture_can_be_had_for_a_swimlane(tmp_path: Path) -> Non
     assert rows["task_ids"] == ["7", str(RING + 3)]
     assert rows["rows"]["task"] == [0, 1, 1]
     assert rows["rows"]["start"] == [9, 99, 89]
-    assert rows["edges"] == {"predecessor": [0], "successor": [1]}
-    assert rows["activities"]["kind"] == ["dispatch"]
+    assert (rows["activities"]["kinds"], rows["activities"]["kind"]) == (["dispatch"], [0])
+
+
+def test_a_task_shows_what_it_waited_for_and_the_gap_before_it(tmp_path: Path) -> None:
+    neighbours(tmp_path)
+    record = read(tmp_path, cycles())
+    task = answer(record, task=str(RING + 3))["task"]
+    assert task["predecessors"] == [{"id": "7", "function": "matmul", "start": 7, "end": 47}]
+    assert task["rows"][1] == {"core": 2, "start": 87, "end": 177, "receive": 81, "dispatch": 68, "finish": 197}
+    assert task["gap"] == 1090 - 1050
+    first = answer(record, task="7")["task"]
+    assert first["gap"] is None
+    assert [row["id"] for row in first["successors"]] == [str(RING + 3)]
+    for absent in ("8", "x", "-1", str(1 << 70)):
+        with pytest.raises(OptionError, match="no task"):
+            answer(record, task=absent)
 
 
 def test_captures_of_several_cards_are_records_of_their_own_and_a_bad_one_is_a_loss(tmp_path: Path) -> None:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import Boundary, definitions, event_words, masks, reduce_members
 from stepscope.lenses.incore.capture import Capture, summarise
-from stepscope.lenses.incore.capture_document import task_rows
 from stepscope.lenses.incore.collective import Collective, diagnose
 from stepscope.lenses.incore.combining import combine
 from stepscope.lenses.incore.detail import detail
@@ -28,6 +27,7 @@ from stepscope.lenses.incore.probes import ProbeCost, probe_cost
 from stepscope.lenses.incore.problems import Problem, Problems, of_invocations, of_runs, of_task, warnings_of
 from stepscope.lenses.incore.runs import Pair, RunParts, pair_up, parts
 from stepscope.lenses.incore.selection import one_invocation
+from stepscope.lenses.incore.swimlane import swimlane, task_document
 from stepscope.lenses.incore.task import TaskLink, link
 from stepscope.lenses.incore.validation import Verdict, validate
 from stepscope.model.incore import InCore
@@ -107,7 +107,9 @@ class InCoreResult:
         if self.options.detail != "brief":
             answer["detail"] = detail(self)
         if self.options.detail == "tasks" and self.capture:
-            answer["tasks"] = task_rows(self.record)
+            answer["tasks"] = swimlane(self.record)
+        if self.options.task is not None:
+            answer["task"] = task_document(self.record, self.options.task)
         return answer
 
 

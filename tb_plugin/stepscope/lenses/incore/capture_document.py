@@ -1,13 +1,11 @@
-"""The document of a capture, and its rows for a swimlane."""
+"""The document of a capture: windows, counts and busy times."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from stepscope.lenses.incore.capture import Capture, FunctionCost
-from stepscope.model.incore import Clock, Engine, InCore
+from stepscope.model.incore import InCore
 
 Json = dict[str, Any]
 
@@ -42,35 +40,4 @@ def _function(cost: FunctionCost, unit: str) -> Json:
         f"exec_{unit}": cost.total,
         f"min_{unit}": cost.min,
         f"max_{unit}": cost.max,
-    }
-
-
-def task_rows(record: InCore) -> Json:
-    """All rows of a capture as columns, for a swimlane: times relative to the base, -1 where not known."""
-    tasks, edges, done = record.tasks, record.dependencies, record.activities
-    ids, index = np.unique(tasks.task, return_inverse=True)
-    known = np.isin(edges.predecessor, ids) & np.isin(edges.successor, ids)
-    columns = ("core", "receive", "start", "end", "dispatch", "finish", "function")
-    return {
-        "unit": record.unit,
-        "task_ids": [str(task) for task in ids.tolist()],
-        "functions": [record.text(name) for name in record.functions.name.tolist()],
-        "rows": {"task": index.tolist(), **{name: getattr(tasks, name).tolist() for name in columns}},
-        "edges": {
-            "predecessor": np.searchsorted(ids, edges.predecessor[known]).tolist(),
-            "successor": np.searchsorted(ids, edges.successor[known]).tolist(),
-        },
-        "cores": [
-            {"core": slot, "name": record.text(name), "engine": Engine(engine).name.lower()}
-            for slot, name, engine in zip(
-                record.cores.slot.tolist(), record.cores.name.tolist(), record.cores.engine.tolist(), strict=True
-            )
-        ],
-        "activities": {
-            "lane": [record.text(lane) for lane in done.lane.tolist()],
-            "kind": [record.text(kind) for kind in done.kind.tolist()],
-            "clock": [Clock(clock).name.lower() for clock in done.clock.tolist()],
-            "start": done.start.tolist(),
-            "end": done.end.tolist(),
-        },
     }

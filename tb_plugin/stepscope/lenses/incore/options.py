@@ -19,3 +19,4 @@ class InCoreOptions:
         "full adds remedies, deciding slots, stamps per core and distributions; tasks adds every row of a capture",
         choices=("brief", "full", "tasks"),
     )
+    task: str | None = option(None, "Add one task of a capture, by its id: its rows and what it waited for")
