@@ -60,9 +60,11 @@ def _frames(result: ViewResult) -> Ints:
     """The frame of each row of the layout: that of the node that comes to the row first. -1 for rows without one."""
     profile, layout = result.profile, result.layout
     forward = forward_nodes(profile)
+    is_orphan = forward < -1
     maker = np.where(forward >= 0, forward, np.arange(len(forward)))
     order = np.lexsort((layout.node_rank()[maker], forward >= 0))
-    trace, above = profile.nodes.trace[maker].tolist(), profile.traces.parent.tolist()
+    trace = np.where(is_orphan, -1, profile.nodes.trace[maker]).tolist()
+    above = profile.traces.parent.tolist()
     parent, rows = layout.tree.parent.tolist(), layout.row_of_node.tolist()
     found = [-1] * len(layout)
     for node in order.tolist():

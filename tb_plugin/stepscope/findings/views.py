@@ -16,6 +16,7 @@ import numpy as np
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.lenses.views.code_layout import UNATTRIBUTED
 from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, Profile
@@ -179,14 +180,19 @@ def _expensive(view: str, rule: str, word: str, advice: str) -> Rule[Views]:
 
 
 def _branches(result: ViewResult) -> list[int]:
-    """The costliest lines below the first line that leads to several: above it all lines cost the same."""
+    """The costliest lines below the first line of each branch that leads to several: above it all cost the same."""
     below: dict[int, list[int]] = defaultdict(list)
     for row, parent in enumerate(result.parent.tolist()):
         below[parent].append(row)
-    row = 0
-    while len(below[row]) == 1:
-        row = below[row][0]
-    return below[row][:_TOP]
+    found: list[int] = []
+    for top in below[0]:
+        row = top
+        while len(below[row]) == 1:
+            row = below[row][0]
+        found += below[row] or [top]
+    total = result.column("total_exec_micros")
+    named = [row for row in found if result.names([row]) != [UNATTRIBUTED]]
+    return sorted(named, key=lambda row: -float(total[row]))[:_TOP]
 
 
 UTILIZATION = ("idle-accelerator",)
