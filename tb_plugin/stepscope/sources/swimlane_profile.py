@@ -30,7 +30,8 @@ def profile_of(record: InCore) -> Profile:
     tasks = record.tasks
     ids, first, node = np.unique(tasks.task, return_index=True, return_inverse=True)
     functions = tasks.function[first]
-    kernels = [record.text(int(record.functions.name[f])) if f >= 0 else "task" for f in functions.tolist()]
+    known = [record.text(name) for name in record.functions.name.tolist()]
+    kernels = [known[function] if function >= 0 else "task" for function in functions.tolist()]
     names = [f"{kernel}({task_label(task)})" for kernel, task in zip(kernels, ids.tolist(), strict=True)]
     tick_ps, start, end, loss = _ticks(record)
     input_end, sources = _inputs(record, ids)
@@ -100,16 +101,20 @@ def _inputs(record: InCore, ids: NDArray[np.uint64]) -> tuple[I64, NDArray[np.in
 
 
 def _devices(record: InCore, first: I64, strings: StringBuilder) -> NDArray[np.int32]:
-    engines = dict(zip(record.cores.slot.tolist(), record.cores.engine.tolist(), strict=True))
-    found = [Engine(engines.get(core, 0)) for core in record.tasks.core[first].tolist()]
-    return np.array([strings("device" if e is Engine.UNKNOWN else e.name.lower()) for e in found], np.int32)
+    engine = record.cores.engine[np.searchsorted(record.cores.slot, record.tasks.core[first])]
+    names = np.array([strings(_device(Engine(e))) for e in range(len(Engine))], np.int32)
+    return names[engine]
+
+
+def _device(engine: Engine) -> str:
+    return "device" if engine is Engine.UNKNOWN else engine.name.lower()
 
 
 def _lanes(record: InCore, strings: StringBuilder) -> Lanes:
-    engines = [Engine(engine).name.lower() for engine in record.cores.engine.tolist()]
+    engines = [Engine(engine) for engine in record.cores.engine.tolist()]
     return group(
         Lanes,
-        device=[strings("device" if engine == "unknown" else engine) for engine in engines],
+        device=[strings(_device(engine)) for engine in engines],
         name=[strings(record.text(name)) for name in record.cores.name.tolist()],
         kind=[LaneKind.ACCELERATOR] * len(engines),
     )
