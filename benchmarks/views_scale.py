@@ -16,6 +16,7 @@ import time
 from collections.abc import Callable
 
 import numpy as np
+
 from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.model.columns import Ints, Strings
 from stepscope.model.profile import Frames, Inputs, Nodes, NodeSteps, OpTypes, Profile, Scopes, Steps, Traces

@@ -113,7 +113,8 @@ class ViewEngine:
             counted = self._counted(tuple(options.account_type_regexes))
             accounting = account(layout, options.view, counted, options.account_type_regexes, resolved.tfprof)
             scopes_count = resolved.tfprof and options.view == "scope"
-            with_called = self._with_called(choice) if self.profile.nested and options.view == "op" else None
+            calls = self.profile.nested and options.view == "op" and not resolved.tfprof
+            with_called = self._with_called(choice) if calls else None
             nodes = self._node_figures(choice)
             return RowFigures(layout, nodes, accounting, self.profile, scopes_count, with_called)
 

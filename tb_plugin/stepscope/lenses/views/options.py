@@ -122,7 +122,8 @@ def _check_choice(spec: dataclasses.Field[Any], value: Any) -> None:
 
 
 def _defaults(options: ViewsOptions, tfprof: bool) -> dict[str, Any]:
-    decided: dict[str, Any] = {}
+    lists = {spec.name: getattr(options, spec.name) for spec in dataclasses.fields(options)}
+    decided: dict[str, Any] = {name: tuple(value) for name, value in lists.items() if isinstance(value, list)}
     if options.order_by is None:
         decided["order_by"] = "name" if tfprof else "micros"
     if tfprof and options.max_depth is None:
