@@ -62,16 +62,17 @@ def _record(
     found = origin(points, begin_ns, log.batch_size if phase == "train" else 0)
     step = np.array([point.step for point in points])
     stamps = [point.time_ns for point in points]
-    base = found.start_ns if found else next((stamp for stamp in stamps if stamp is not None), 0)
+    start = found.start_ns if found else begin_ns
+    base = next((stamp for stamp in (start, *stamps) if stamp is not None), 0)
     time_ns = np.array([base if stamp is None else stamp for stamp in stamps]) - base
     rows = np.arange(len(points))
     words, spans = _spans(log, phase, base)
     return Throughput(
-        header=_header(log, path, points, found),
+        header=_header(log, path, points, found, base),
         name=name,
         unit=points[0].unit,
         base_ns=0 if log.dated else base,
-        start_ns=0 if found else UNKNOWN_NS,
+        start_ns=UNKNOWN_NS if start is None else 0,
         sampling_rule=_rule(points, found),
         log_every=int(np.median(np.diff(step))) if len(step) > 1 else 0,
         batch_size=found.batch_size if found else log.batch_size if phase == "train" else 0,
@@ -117,21 +118,15 @@ def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
     return ["checkpoint", "evaluation"], Spans(kind=kind, start_ns=start, end_ns=end)
 
 
-def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin | None) -> Header:
+def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin | None, base: int) -> Header:
     rank = re.search(r":\d+/(\d+)$", points[0].device)
     return Header(
         rank=int(rank[1]) if rank else -1,
         producer="console log",
         source=path.name,
-        wall_anchor_ns=_anchor(log, points, found),
+        wall_anchor_ns=base if log.dated else 0,
         losses=tuple(_losses(log, points, found)),
     )
-
-
-def _anchor(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> int:
-    if not log.dated:
-        return 0
-    return found.start_ns if found else points[0].time_ns or 0
 
 
 def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> list[Loss]:
@@ -142,7 +137,7 @@ def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> l
     if any(point.time_ns is None for point in points):
         losses.append(Loss("rates", "no time is printed", len(points), "Only steps and printed rates can be shown"))
     if found is None:
-        what = "when counting began does not follow from the log; rates are shown as printed"
+        what = "when counting began and the batch size do not follow from the log; rates are shown as printed"
         losses.append(Loss("start", what, 0, "Give the log from its first line"))
     elif not log.batch_size:
         what = f"the batch size is not printed; {found.batch_size} follows from GlobalRate, steps and stamps"

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepscope import RateTracker
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.rates import smooth

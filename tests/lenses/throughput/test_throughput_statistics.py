@@ -6,6 +6,7 @@ import dataclasses
 
 import numpy as np
 import pytest
+
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import ThroughputOptions, analyze, compare
 from stepscope.model.columns import Header, Strings

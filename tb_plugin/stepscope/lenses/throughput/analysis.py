@@ -67,7 +67,7 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         reported_average=stated[1][kept] if len(stated[1]) else stated[1],
         recorded=len(local),
         spans=_spans(record, base),
-        annotations=tuple(disturbances(record, asked, computed, base)) if options.disturbances else (),
+        annotations=tuple(disturbances(record, asked, base)) if options.disturbances else (),
         statistics=statistics(record, average, options),
         problems=_problems(record),
     )

@@ -63,14 +63,22 @@ def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) ->
         begin, low = int(marks.time_ns[low]), low + 1
     if low >= high:
         return None
-    base = int(marks.step[low - 1]) if cause == "excerpt" else int(marks.step[low]) - _stride(marks.step[low:high])
+    first = int(marks.step[low])
+    base = int(marks.step[low - 1]) if cause == "excerpt" else _before(first, _stride(marks.step[low:high]))
     return Stretch(cause, begin, int(marks.time_ns[low:high].max()), low, high, base)
+
+
+def _before(first: int, stride: int) -> int:
+    """The step before the first mark: a log that prints step 1 and then every 100th has not taken 100 steps by then."""
+    if first >= stride:
+        return first - stride
+    return 0 if first > 0 else first - 1
 
 
 def _stride(step: I64) -> int:
     changes = np.diff(step)
     changes = changes[changes > 0]
-    return int(np.median(changes)) if len(changes) else 1
+    return int(changes[0]) if len(changes) else 1
 
 
 def after_warm_up(record: Throughput, stretch: Stretch, steps: int) -> Stretch | None:

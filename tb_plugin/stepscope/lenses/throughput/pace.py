@@ -1,0 +1,91 @@
+"""How long each step, or each stretch of steps between two marks, took: what disturbances are looked for in."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.stretches import Stretch
+from stepscope.model.throughput import Throughput
+
+I64 = NDArray[np.int64]
+F64 = NDArray[np.float64]
+Bools = NDArray[np.bool_]
+
+SECOND_NS = 1_000_000_000
+
+
+@dataclass(frozen=True, eq=False)
+class Pace:
+    """The intervals between the last marks of successive steps.
+
+    Attributes:
+        begin_ns: The mark before, or the start.
+        end_ns: The last mark of the step.
+        step: The step at the end.
+        steps: How many steps it covers.
+        first: Whether it is the first of a stretch whose start is known.
+        resolution_ns: The stamps' resolution: a second where all are whole seconds.
+    """
+
+    begin_ns: I64
+    end_ns: I64
+    step: I64
+    steps: I64
+    first: Bools
+    resolution_ns: int
+
+    def __len__(self) -> int:
+        return len(self.step)
+
+    @property
+    def per_step_ns(self) -> F64:
+        """Time per step."""
+        per_step: F64 = (self.end_ns - self.begin_ns) / self.steps
+        return per_step
+
+    def only(self, chosen: Bools) -> Pace:
+        """Some of the intervals."""
+        return Pace(
+            self.begin_ns[chosen],
+            self.end_ns[chosen],
+            self.step[chosen],
+            self.steps[chosen],
+            self.first[chosen],
+            self.resolution_ns,
+        )
+
+    def touched(self, start_ns: I64, end_ns: I64) -> Bools:
+        """Which intervals overlap any of these, given in order of time."""
+        if not len(start_ns):
+            return np.zeros(len(self), np.bool_)
+        ended = np.maximum.accumulate(end_ns)
+        before = np.searchsorted(start_ns, self.end_ns, side="left")
+        return (before > 0) & (ended[np.maximum(before - 1, 0)] > self.begin_ns)
+
+
+def pace(record: Throughput, parts: Sequence[Stretch]) -> Pace:
+    """The pace over all stretches."""
+    rows = [_rows(record, part) for part in parts]
+    if not rows:
+        none = np.empty(0, np.int64)
+        return Pace(none, none, none, none, np.empty(0, np.bool_), 1)
+    begin, end, step, steps, first = (np.concatenate(column) for column in zip(*rows, strict=True))
+    whole = bool((np.diff(record.marks.time_ns) % SECOND_NS == 0).all())
+    return Pace(begin, end, step, steps, first.astype(np.bool_), SECOND_NS if whole else 1)
+
+
+def _rows(record: Throughput, part: Stretch) -> tuple[I64, I64, I64, I64, Bools]:
+    step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
+    if int(step[-1]) >= 0:
+        last = np.append(step[1:] != step[:-1], True)
+        step, time = step[last], time[last]
+        steps = np.maximum(np.diff(step, prepend=part.base_step), 1)
+    else:
+        steps = np.ones(len(step), np.int64)
+    first = np.zeros(len(step), np.bool_)
+    first[0] = part.cause != "excerpt"
+    return np.concatenate([[part.begin_ns], time[:-1]]), time, step, steps, first

@@ -1,0 +1,80 @@
+"""Single disturbances: the first step, known and unknown pauses, and the burst of results after one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.pace import SECOND_NS, Pace
+
+Bools = NDArray[np.bool_]
+I64 = NDArray[np.int64]
+
+FIRST_RATIO = 1.3
+FIRST_OVER_SLOW = 1.25
+LEAST_OTHERS = 3
+FAR_RATIO = 10.0
+STALL_RATIO_SINGLE = 10.0
+STALL_RATIO_COARSE = 3.0
+LEAST_STALL_NS = SECOND_NS // 10
+BURST_RATIO = 0.67
+
+
+@dataclass(frozen=True)
+class Pause:
+    """An interval that took much longer than others.
+
+    Attributes:
+        index: The interval.
+        extra_ns: What it took more than its steps usually take.
+        ratio: How much longer a step took than usual.
+    """
+
+    index: int
+    extra_ns: int
+    ratio: float
+
+
+def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
+    """The first interval, where it was much slower than nearly all others."""
+    calm = ~pace.first & ~disturbed
+    # Where nearly every interval has a pause in it, those are the usual ones.
+    others = pace.per_step_ns[calm if 2 * int(calm.sum()) >= len(pace) - 1 else ~pace.first]
+    if not len(pace) or not pace.first[0] or not len(others):
+        return None
+    typical, slow = float(np.median(others)), float(np.quantile(others, 0.9))
+    mine = float(pace.per_step_ns[0])
+    # Few others say what is usual only roughly.
+    few = len(others) < LEAST_OTHERS
+    ratio, over_slow = (FAR_RATIO, FAR_RATIO) if few else (FIRST_RATIO, FIRST_OVER_SLOW)
+    if mine <= ratio * typical or mine <= over_slow * slow:
+        return None
+    return _pause(pace, 0, typical)
+
+
+def _pause(pace: Pace, index: int, typical: float) -> Pause:
+    duration = int(pace.end_ns[index] - pace.begin_ns[index])
+    extra = duration - typical * int(pace.steps[index])
+    return Pause(index, round(extra), float(pace.per_step_ns[index]) / max(typical, 1.0))
+
+
+def stalls(pace: Pace, disturbed: Bools, most: int) -> list[Pause]:
+    """Intervals of no known cause that took many times as long as usual: the longest, in order of time."""
+    calm = ~pace.first & ~disturbed
+    if int(calm.sum()) <= LEAST_OTHERS:
+        return []
+    times = pace.per_step_ns
+    typical = float(np.median(times[calm]))
+    ratio = STALL_RATIO_SINGLE if int(np.median(pace.steps)) == 1 else STALL_RATIO_COARSE
+    extra = (times - typical) * pace.steps
+    found = np.flatnonzero(calm & (times > ratio * typical) & (extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)))
+    longest = np.sort(found[np.argsort(-extra[found], kind="stable")[:most]])
+    return [_pause(pace, int(index), typical) for index in longest]
+
+
+def burst(pace: Pace, after: int, typical: float) -> int:
+    """How many intervals after one are much faster than usual, one after the other: queued results that drain."""
+    fast = pace.per_step_ns[after + 1 :] < BURST_RATIO * typical
+    return int(np.argmin(fast)) if not fast.all() else len(fast)
