@@ -5,9 +5,10 @@ from __future__ import annotations
 import dataclasses
 from dataclasses import dataclass
 from typing import Any, Literal
-from urllib.parse import quote
 
 Certainty = Literal["measured", "derived", "hint"]
+
+_PLAIN = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
 @dataclass(frozen=True)
@@ -59,5 +60,10 @@ class Finding:
 
 def panel_hash(**state: str) -> str:
     """The address of the panel in a state; see frontend/src/lib/address.ts and state.ts for the keys."""
-    parts = [f"p.stepscope.{key}={quote(value, safe='')}" for key, value in state.items() if value]
+    parts = [f"p.stepscope.{key}={_quoted(value)}" for key, value in state.items() if value]
     return "#" + "&".join(["stepscope", *parts])
+
+
+def _quoted(text: str) -> str:
+    """The text with every byte that is special in an address percent-encoded."""
+    return "".join(chr(b) if b in _PLAIN else f"%{b:02X}" for b in text.encode("utf-8", "replace"))
