@@ -24,7 +24,7 @@ from stepscope.store.writing import FIRST_STEP, RecordWriter
 
 def events_of(path: Path | None) -> list[Event]:
     reader = tfrecord.RecordReader(str(path))
-    return [Event.FromString(buffer[start:end]) for buffer, start, end, _ in reader.read_new()]
+    return [Event.FromString(payload) for _, payload in reader.read_new()]
 
 
 def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:

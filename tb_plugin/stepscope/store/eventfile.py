@@ -88,13 +88,13 @@ class EventFile:
             self._start_over()
         self._identity, self._size, self._unreadable = identity, size, ""
         try:
-            for buffer, start, end, base in self._reader.read_new():
+            for offset, payload in self._reader.read_new():
                 try:
-                    event = events.parse(buffer, start, end)
+                    event = events.parse(payload)
                     if event is not None:
-                        self._take(event, base + start, base + end)
+                        self._take(event, offset, offset + len(payload))
                 except DecodeError:
-                    self._strange.append(base + start)
+                    self._strange.append(offset)
         except OSError as error:
             self._unreadable = error.strerror or str(error)
         return True

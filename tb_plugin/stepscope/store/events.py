@@ -75,15 +75,15 @@ def _event_head(wall_time_s: float, step: int) -> bytes:
     return bytes([_EVENT_WALL_TIME]) + struct.pack("<d", wall_time_s) + (number_field(2, step) if step else b"")
 
 
-def parse(buffer: bytes, start: int, end: int) -> storage_pb2.EventView | None:
-    """The event in buffer[start:end]; None where it can hold neither a value of ours nor a rate.
+def parse(payload: bytes) -> storage_pb2.EventView | None:
+    """The event of a record; None where it can hold neither a value of ours nor a rate.
 
     Raises:
         DecodeError: The bytes are no event.
     """
-    if buffer.find(_PLUGIN_FIELD, start, end) < 0 and buffer.find(_RATE_TAG, start, end) < 0:
-        return None
-    return storage_pb2.EventView.FromString(buffer[start:end])
+    if _PLUGIN_FIELD in payload or _RATE_TAG in payload:
+        return storage_pb2.EventView.FromString(payload)
+    return None
 
 
 @lru_cache(1024)

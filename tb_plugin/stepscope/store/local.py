@@ -6,7 +6,6 @@ import contextlib
 import io
 import itertools
 import os
-import re
 import threading
 from collections.abc import Callable, Collection, Iterator
 
@@ -19,8 +18,6 @@ from stepscope.pb import storage_pb2
 from stepscope.store import envelope, events, names, reading, rundirs
 from stepscope.store.eventfile import EventFile, Point, Stored
 from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
-
-_PART = re.compile(r"\.part[1-9][0-9]*\Z")
 
 
 class _Run:
@@ -53,13 +50,13 @@ class _Run:
             for tag, value in file.stored.items():
                 if tag not in stored or stored[tag].step <= value.step:
                     stored[tag] = value
-        found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not _PART.search(tag)]
+        found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not names.is_part(tag)]
         self.stored = stored
         self.entries = [entry for entry in found if isinstance(entry, RecordEntry)]
         self.entries.sort(key=reading.sort_key)
         self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
         self.problems += [entry for entry in found if isinstance(entry, Problem)]
-        self.problems += [p for entry in self.entries if (p := reading.unsupported(entry)) is not None]
+        self.problems += reading.unsupported(self.entries)
 
     def scalars(self) -> Iterator[ScalarSeries]:
         """The rates that were logged as scalars."""

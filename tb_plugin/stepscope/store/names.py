@@ -14,6 +14,7 @@ ROOT = "stepscope"
 _UNSAFE = re.compile('["\\\\%\\x00-\\x1f\\x7f-\\x9f\ud800-\udfff]+')
 _ESCAPED = re.compile("(?:%[0-9A-F]{2})+")
 _PART = ".part"
+_IS_PART = re.compile(r"\.part[1-9][0-9]*\Z")
 
 
 def escape(name: str) -> str:
@@ -50,6 +51,11 @@ def tag_of(kind: str, name: str, session: str, block: int) -> str:
 def part_tag(tag: str, part: int) -> str:
     """The tag of a part of a record; part 0, with the index, is under the record's own tag."""
     return f"{tag}{_PART}{part}" if part else tag
+
+
+def is_part(tag: str) -> bool:
+    """Whether the tag is that of a further part of a record."""
+    return _PART in tag and _IS_PART.search(tag) is not None
 
 
 def parse_tag(tag: str) -> TagName | None:

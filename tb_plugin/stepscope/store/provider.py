@@ -78,7 +78,7 @@ class ProviderStore:
             (run, tag): (series.max_step, series.max_wall_time)
             for run, tags in listing.items()
             for tag, series in tags.items()
-            if names.parse_tag(tag) is not None
+            if not names.is_part(tag)
         }
         self._found = {key: found for key, found in self._found.items() if key in seen}
         changed = {key for key, last in seen.items() if key not in self._found or self._seen.get(key) != last}
@@ -139,8 +139,7 @@ class ProviderStore:
         """What cannot be read, and where TensorBoard may have left points out."""
         with self._lock:
             problems = self._problems + [p for p in self._found.values() if isinstance(p, Problem)]
-        unsupported = (reading.unsupported(entry) for entry in self.entries())
-        return problems + [problem for problem in unsupported if problem is not None]
+        return problems + list(reading.unsupported(self.entries()))
 
     def scalar_series(self) -> list[ScalarSeries]:
         """The scalars under the rates' tags, as TensorBoard kept them."""

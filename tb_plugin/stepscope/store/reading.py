@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
+from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -54,6 +56,10 @@ class RecordEntry(NamedTuple):
     producer: str
     written_wall_ns: int
     size_bytes: int
+
+
+sort_key = attrgetter("run", "kind", "name", "session", "block")
+"""The order of entries."""
 
 
 @dataclass(frozen=True)
@@ -177,11 +183,6 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
     )
 
 
-def sort_key(entry: RecordEntry) -> tuple[str, str, str, str, int]:
-    """The order of entries."""
-    return entry.run, entry.kind, entry.name, entry.session, entry.block
-
-
 def wanted_elements(
     index: storage_pb2.RecordIndex, groups: Collection[str] | None
 ) -> Iterator[storage_pb2.ElementEntry]:
@@ -205,9 +206,12 @@ def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str,
     return record
 
 
-def unsupported(entry: RecordEntry) -> Problem | None:
-    """What to say of a record that this StepScope does not know."""
-    reason = kinds.why_unsupported(entry.kind, entry.schema)
-    if reason is None:
-        return None
-    return Problem(entry.run, entry.tag, f"{reason}, written by {entry.producer}", kinds.UPGRADE, 1)
+def unsupported(entries: Iterable[RecordEntry]) -> Iterator[Problem]:
+    """What to say of records that this StepScope does not know."""
+    for entry in entries:
+        reason = _why_unsupported(entry.kind, entry.schema)
+        if reason is not None:
+            yield Problem(entry.run, entry.tag, f"{reason}, written by {entry.producer}", kinds.UPGRADE, 1)
+
+
+_why_unsupported = lru_cache(256)(kinds.why_unsupported)

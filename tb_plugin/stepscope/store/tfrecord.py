@@ -22,7 +22,6 @@ from stepscope.model.wire import Buffer
 _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
 _MASK_DELTA = 0xA282EAD8
-_VIEW_BYTES = 1 << 16
 READ_BYTES = 4 << 20
 LARGEST_PAYLOAD_BYTES = 256 << 20
 """Above this, a record cannot be one of ours and is passed over unread."""
@@ -86,11 +85,11 @@ class RecordReader:
         self.damages: list[Damage] = []
         self._lost_from: int | None = None
 
-    def read_new(self) -> Iterator[tuple[bytes, int, int, int]]:
+    def read_new(self) -> Iterator[tuple[int, bytes]]:
         """Reads what was added since the last call.
 
         Yields:
-            A buffer, the offsets in it at which a payload starts and ends, and the buffer's own offset in the file.
+            A payload, and the offset in the file at which it starts.
 
         Raises:
             OSError: The file cannot be opened or read.
@@ -110,7 +109,7 @@ class RecordReader:
                 elif not (wanted := _pending_bytes(buffer, size - before)):
                     return
 
-    def _records(self, buffer: bytes, size: int) -> Iterator[tuple[bytes, int, int, int]]:
+    def _records(self, buffer: bytes, size: int) -> Iterator[tuple[int, bytes]]:
         base, position, available = self.offset, 0, len(buffer)
         header, footer = _HEADER.unpack_from, _FOOTER.unpack_from
         while position + 12 <= available:
@@ -124,12 +123,12 @@ class RecordReader:
                 return
             if end + 4 > available:
                 return
-            data = buffer[start:end] if length < _VIEW_BYTES else np.frombuffer(buffer, np.uint8, length, start)
-            crc = google_crc32c.value(data)
+            payload = buffer[start:end]
+            crc = google_crc32c.value(payload)
             if footer(buffer, end)[0] == ((crc >> 15 | crc << 17) + _MASK_DELTA) & 0xFFFFFFFF:
                 position = end + 4
                 self.offset = base + position
-                yield buffer, start, end, base
+                yield base + start, payload
             elif self._skip_payload(buffer, position, end + 4):
                 position = end + 4
             else:
