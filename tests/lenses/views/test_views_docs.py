@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from stepscope.lenses.options import specs
 from stepscope.lenses.views import ViewsOptions
 from stepscope.lenses.views.fields import CALL_FIELDS, fields

@@ -7,8 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
-from view_profiles import Node, profile
+from hypothesis import given
+from hypothesis import strategies as st
+from view_profiles import Node, call_trees, few, profile
 
 from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.model.profile import NodeKind, Profile
@@ -146,3 +149,45 @@ def test_op_rows_of_real_traces_equal_the_exact_reference(shared: Path, trace: s
     for key, figures in want.items():
         assert {name: int(columns[name][got[key]]) for name in MEASURES} == {n: figures[n] for n in MEASURES}, key
     assert len(want) > 20
+
+
+@few
+@given(call_trees(), st.sampled_from([(".*",), ("mul",), ("add", "mm")]))
+def test_all_views_agree_on_the_whole_of_calls(record: Profile, account: tuple[str, ...]) -> None:
+    engine = ViewEngine(record)
+    roots = []
+    for view in ("op", "scope", "graph", "code"):
+        result = engine.analyze(ViewsOptions(view=view, account_type_regexes=account))
+        roots.append([int(result.exact(spec.name)[0]) for spec in result.fields if spec.total])
+    assert len({tuple(root[1:-1]) for root in roots}) == 1
+
+
+@few
+@given(call_trees())
+def test_a_call_tree_adds_up_from_what_is_not_launched(record: Profile) -> None:
+    result = ViewEngine(record).analyze(ViewsOptions(view="graph"))
+    nodes = record.nodes
+    inside = (nodes.caller >= 0) & np.isin(nodes.kind, (DEVICE, RUNTIME))
+    adds = np.concatenate(([True], ~inside))[_node_of(result) + 1]
+    own, total = result.exact("exec_micros"), result.exact("total_exec_micros")
+    assert total[adds].tolist() == result.tree.sums(own * adds)[adds].tolist()
+
+
+def _node_of(result: ViewResult) -> Any:
+    """The node of each row, -1 for the root."""
+    node = np.full(len(result.layout), -1, np.int64)
+    node[result.layout.row_of_node] = np.arange(len(result.layout.row_of_node))
+    return node[result.rows]
+
+
+@few
+@given(call_trees())
+def test_ops_with_what_they_called_equal_the_subtrees_of_their_calls(record: Profile) -> None:
+    engine = ViewEngine(record)
+    ops, tree = (engine.analyze(ViewsOptions(view=view)) for view in ("op", "graph"))
+    node = _node_of(tree)
+    for field in ("total_cpu_exec_micros", "total_accelerator_exec_micros", "total_requested_bytes"):
+        want: dict[int, int] = {}
+        for row, value in zip(ops.layout.row_of_node[node[1:]].tolist(), tree.exact(field)[1:].tolist(), strict=True):
+            want[row] = want.get(row, 0) + value
+        assert dict(zip(ops.rows[1:].tolist(), ops.exact(field)[1:].tolist(), strict=True)) == want

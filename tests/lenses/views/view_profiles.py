@@ -175,3 +175,28 @@ def profiles(draw: st.DrawFn, steps: int = 3) -> Profile:
         for name in names
     ]
     return profile(nodes, steps=tuple(range(10, 10 + steps)))
+
+
+@st.composite
+def call_trees(draw: st.DrawFn) -> Profile:
+    """Ops that call ops, launch kernels and call the runtime; some kernels have no launch."""
+    nodes: list[Node] = []
+    for place in range(draw(st.integers(1, 12))):
+        kind = draw(st.sampled_from([NodeKind.OP, NodeKind.OP, NodeKind.SCOPE, NodeKind.DEVICE, NodeKind.RUNTIME]))
+        hosts = [i for i in range(place) if nodes[i].kind in (NodeKind.OP, NodeKind.SCOPE)]
+        caller = draw(st.sampled_from([-1, *hosts]))
+        name = draw(st.sampled_from(["mul", "add", "mm"]))
+        scope = f"{nodes[caller].scope}/{name}" if caller >= 0 else name
+        host, device = (0, draw(_FIGURE)) if kind == NodeKind.DEVICE else (draw(_FIGURE), 0)
+        runs = ((draw(st.integers(0, 1)), draw(st.integers(1, 3)), host, device),)
+        nodes.append(Node(name, name, caller=caller, kind=kind, scope=scope, runs=runs, bytes=draw(_FIGURE)))
+    _add_called_time(nodes)
+    return profile(nodes, nested=True, tick_ps=1000, steps=(0, 1))
+
+
+def _add_called_time(nodes: list[Node]) -> None:
+    for node in nodes:
+        node.host_total = node.runs[0][2]
+    for node in reversed(nodes):
+        if node.caller >= 0 and node.kind in (NodeKind.OP, NodeKind.SCOPE):
+            nodes[node.caller].host_total += node.host_total
