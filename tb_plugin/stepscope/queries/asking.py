@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from stepscope.errors import OptionError
+from stepscope.findings import RULES, find, tfprof_advice
 from stepscope.lenses import dcn, incore, throughput, views
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Record
@@ -18,6 +19,7 @@ from stepscope.queries import options as option_tables
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.results import ViewsAnswer
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
+from stepscope.queries.subjects import subjects
 from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
 
@@ -59,14 +61,16 @@ class _Cell:
             return self._made[0]
 
 
-class _Engine:
+class SharedEngine:
     """A view engine that threads take turns at: it keeps what it works out."""
 
     def __init__(self, profile: Profile) -> None:
+        self.profile = profile
         self._engine = views.ViewEngine(profile)
         self._lock = threading.Lock()
 
     def analyze(self, chosen: ViewsOptions) -> ViewResult:
+        """Builds a view."""
         with self._lock:
             return self._engine.analyze(chosen)
 
@@ -138,9 +142,20 @@ class Source:
         return self.cache.get(key, lambda: Windows(self._view(ref, chosen)))
 
     def _view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
-        key = (ref.run, ref.name, ref.key)
-        engine = self.cache.get(("engine", *key), lambda: _Engine(self._profile(ref)))
-        return self.cache.get(("view", *key, chosen), lambda: engine.analyze(chosen))
+        key = ("view", ref.run, ref.name, ref.key, chosen)
+        return self.cache.get(key, lambda: self.engine(ref).analyze(chosen))
+
+    def engine(self, ref: RecordRef) -> SharedEngine:
+        """The view engine of a profile."""
+        return self.cache.get(("engine", ref.run, ref.name, ref.key), lambda: SharedEngine(self._profile(ref)))
+
+    def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
+        """The reports of tfprof's four checkers on the chosen profile, with `compat="tfprof"` in its own words."""
+        return tfprof_advice.advise(self.engine(self.one("profile")), checkers, compat)
+
+    def findings(self) -> list[dict[str, Any]]:
+        """What to do first, over all lenses and every run that the choice allows: the largest share first."""
+        return [finding.to_json() for finding in find(subjects(self), RULES)]
 
     def _profile(self, ref: RecordRef) -> Profile:
         record = self.read(ref)

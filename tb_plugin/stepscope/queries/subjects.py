@@ -1,0 +1,40 @@
+"""What the rules of the findings look at: every lens's result of every record that is chosen."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from stepscope.findings.rules import Subject
+from stepscope.lenses import dcn, incore, throughput
+from stepscope.queries.catalog import RecordRef
+from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest
+
+if TYPE_CHECKING:
+    from stepscope.queries.asking import Source
+
+
+def subjects(source: Source) -> Iterator[Subject[Any]]:
+    """One subject per lens, run and name: the newest record of each."""
+    for lens, kind in LENS_KINDS.items():
+        for ref in _latest(source, kind):
+            yield Subject(lens, ref.run, ref.name, _result(source, lens, ref))
+
+
+def _latest(source: Source, kind: str) -> list[RecordRef]:
+    refs = [ref for ref in source.catalog.refs() if ref.kind == kind]
+    if not refs:
+        return []
+    choice: Choice = dataclasses.replace(source.choice, record_step=None)
+    latest: dict[tuple[str, str], RecordRef] = {}
+    for ref in candidates(refs, kind, choice):
+        latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
+    return list(latest.values())
+
+
+def _result(source: Source, lens: str, ref: RecordRef) -> Any:
+    if lens == "views":
+        return source.engine(ref)
+    module: Any = {"throughput": throughput, "incore": incore, "dcn": dcn}[lens]
+    return source.cache.get((lens, "finding", ref.run, ref.name, ref.key), lambda: module.analyze([source.read(ref)]))
