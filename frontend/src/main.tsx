@@ -36,7 +36,7 @@ function Panel() {
   }, [session]);
   return (
     <div class="panel">
-      <h1 class="offscreen">StepScope</h1>
+      <h1 class="hidden">StepScope</h1>
       <Header />
       <ShellNotices />
       <main class="lens">

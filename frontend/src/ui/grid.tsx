@@ -1,6 +1,6 @@
 /** A table of any length: only the rows in sight are in the document. Keyboard and ARIA as a grid or a treegrid. */
 
-import type { ComponentChildren } from "preact";
+import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { contentHeight, scrollTopFor, type Viewport, visibleRows } from "../lib/scroll";
 import { useSize } from "./canvas";
@@ -59,6 +59,8 @@ export interface GridProps<R> {
 export function Grid<R>(props: GridProps<R>) {
   const { columns, count, cursor, onRange, reveal } = props;
   const scroller = useRef<HTMLDivElement>(null);
+  const grid = useRef(props);
+  grid.current = props;
   const size = useSize(scroller);
   const [scrollTop, setScrollTop] = useState(0);
   const view: Viewport = { rows: count, rowHeight: ROW_HEIGHT, viewHeight: Math.max(size.height - HEAD_HEIGHT, 0) };
@@ -113,7 +115,14 @@ export function Grid<R>(props: GridProps<R>) {
       <div class="grid-body" role="presentation" style={{ height: `${contentHeight(view)}px` }}>
         <div class="grid-rows" role="presentation" style={{ transform: `translateY(${visible.top}px)` }}>
           {range(visible.first, visible.stop).map((index) => (
-            <Row key={index} index={index} grid={props} />
+            <Row
+              key={index}
+              index={index}
+              row={props.row(index)}
+              selected={index === cursor}
+              columns={columns}
+              grid={grid}
+            />
           ))}
         </div>
       </div>
@@ -179,27 +188,42 @@ export function nextSort(key: string, numeric: boolean, sort: string): string {
   return sort === first ? second : first;
 }
 
-function Row<R>({ index, grid }: { index: number; grid: GridProps<R> }) {
-  const row = grid.row(index);
-  if (row === undefined) return <div class="row pending" role="row" aria-rowindex={index + 2} aria-busy="true" />;
-  const selected = index === grid.cursor;
-  const classes = `row ${selected ? "selected" : ""} ${grid.rowClass?.(row) ?? ""}`;
-  return (
-    <div
-      id={grid.id(row)}
-      role="row"
-      aria-rowindex={index + 2}
-      aria-selected={selected}
-      class={classes}
-      onClick={() => grid.onCursor(index)}
-      onDblClick={() => grid.onOpen?.(index)}
-      {...grid.tree?.(row)}
-    >
-      {grid.columns.map((column, at) => (
-        <GridCell key={column.key} column={column} row={row} first={at === 0} at={at} />
-      ))}
-    </div>
-  );
+interface RowProps<R> {
+  readonly index: number;
+  readonly row: R | undefined;
+  readonly selected: boolean;
+  readonly columns: readonly GridColumn<R>[];
+  /** The grid as it is now; a change of it alone is no reason to draw the row again. */
+  readonly grid: { readonly current: GridProps<R> };
+}
+
+/** A row. Scrolling draws only the rows that come into sight. */
+class Row<R> extends Component<RowProps<R>> {
+  override shouldComponentUpdate(next: RowProps<R>): boolean {
+    const { index, row, selected, columns } = this.props;
+    return next.index !== index || next.row !== row || next.selected !== selected || next.columns !== columns;
+  }
+
+  override render({ index, row, selected, columns, grid }: RowProps<R>) {
+    if (row === undefined) return <div class="row pending" role="row" aria-rowindex={index + 2} aria-busy="true" />;
+    const { id, tree, rowClass } = grid.current;
+    return (
+      <div
+        id={id(row)}
+        role="row"
+        aria-rowindex={index + 2}
+        aria-selected={selected}
+        class={`row ${selected ? "selected" : ""} ${rowClass?.(row) ?? ""}`}
+        onClick={() => grid.current.onCursor(index)}
+        onDblClick={() => grid.current.onOpen?.(index)}
+        {...tree?.(row)}
+      >
+        {columns.map((column, at) => (
+          <GridCell key={column.key} column={column} row={row} first={at === 0} at={at} />
+        ))}
+      </div>
+    );
+  }
 }
 
 interface GridCellProps<R> {

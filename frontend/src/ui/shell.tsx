@@ -155,7 +155,11 @@ function LiveMark() {
   const session = useSession();
   const { chosen } = session.choices.value;
   if (chosen === null) return null;
-  if (!chosen.closed) return <span class="live">live</span>;
+  const together = !OF_ONE_RECORD.includes(session.lens.value);
+  const index = session.index.data.value;
+  const grows = together && index !== null && recordsOf(index, session.lens.value).some((record) => !record.closed);
+  if (!chosen.closed || grows) return <span class="live">live</span>;
+  if (together) return null;
   const seconds = Date.now() / 1000 - Number(chosen.written_wall_ns ?? 0) / 1e9;
   return (
     <span class="muted written" title={chosen.producer}>

@@ -104,6 +104,11 @@ export function Skeleton() {
   );
 }
 
+/** A line along the top while what is shown is about to be replaced. */
+export function Busy({ on }: { readonly on: boolean }) {
+  return on ? <div class="busy" role="status" aria-label="Loading" /> : null;
+}
+
 interface LoadedProps<T> {
   readonly resource: Resource<T>;
   readonly children: (data: T) => ComponentChildren;
@@ -116,6 +121,7 @@ export function Loaded<T>({ resource, children }: LoadedProps<T>) {
   return (
     <>
       {error !== null && <Failure error={error} retry={() => resource.reload()} />}
+      {data !== null && <Busy on={resource.slow.value} />}
       {data !== null && children(data)}
       {data === null && error === null && resource.slow.value && <Skeleton />}
     </>

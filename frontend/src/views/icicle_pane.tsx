@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
-import type { IcicleDocument, IcicleRect } from "../lib/documents";
+import type { Figure, IcicleDocument, IcicleRect } from "../lib/documents";
 import { matcher } from "../lib/matching";
 import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
-import { isNestedOp, quantityOf, rowName } from "./columns";
+import { figureOf, isNestedOp, quantityOf, rowName } from "./columns";
 import type { Documents } from "./index";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
@@ -26,18 +26,18 @@ export function IciclePane({ documents }: { documents: Documents }) {
       label={`Icicle of ${icicle.metric}; the table below has the same rows`}
       matches={matches}
       shorten={rowName}
-      describe={(rect) => describe(icicle, rect, unit)}
+      describe={(rect) => describe(icicle, rect, unit, figureOf(head.root, icicle.metric))}
       onSelect={(id) => session.update({ selected: id })}
       onZoom={(id) => session.update({ root: id, selected: id })}
     />
   );
 }
 
-function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, unit: string) {
+function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, unit: string, whole: Figure) {
   const [id, , x0, x1, name, color, folded] = rect;
   const value = total === null ? null : (x1 - x0) * total;
   const title = id < 0 ? `${folded.toLocaleString()} others` : rowName(names[name] ?? "");
   const kind = id < 0 ? "" : (colors[color] ?? "");
-  const cost = { label: format(quantityOf(unit), value), value: percent(x1 - x0, 1) };
+  const cost = { label: format(quantityOf(unit), value), value: percent(value, whole) };
   return { title, rows: kind === title || kind === "" ? [cost] : [cost, { label: kind, value: "" }] };
 }

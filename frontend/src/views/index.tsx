@@ -9,7 +9,7 @@ import { PagedRows } from "../ui/paged_rows";
 import { Resource } from "../ui/resource";
 import { focusSearch } from "../ui/search_box";
 import { type Session, useCommands, useSession } from "../ui/session";
-import { Failure, Problems, Skeleton } from "../ui/states";
+import { Busy, Failure, Problems, Skeleton } from "../ui/states";
 import { Comparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
@@ -41,6 +41,7 @@ function Tree() {
   return (
     <>
       <Toolbar documents={documents} />
+      <Busy on={head !== null && rows.slow.value} />
       {head !== null && <Problems problems={head.problems} />}
       {error !== null && <Failure error={error} retry={() => ask(session, documents, true)} />}
       {error === null && head === null && rows.slow.value && <Skeleton />}
