@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from stepscope.cli.lens_commands import add_choice, opened
-from stepscope.cli.output import print_rows
+from stepscope.cli.output import print_json, print_rows
 
 
 def add_parsers(commands: Any) -> None:
@@ -23,7 +23,7 @@ def run(options: argparse.Namespace) -> int:
     checkers = options.checkers.split(",") if options.checkers else None
     advice = opened(options, options.source[0]).advise(compat=options.compat, checkers=checkers)
     if options.format == "json":
-        print_rows(advice, "json")
+        print_json(advice)
         return 0
     rows = [{"checker": checker, "report": report} for checker, found in advice.items() for report in found]
     if options.format == "csv":

@@ -19,15 +19,20 @@ MAX_TEXT = 60
 def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
     """Prints a lens's document."""
     if form == "json":
-        print(msgspec.json.encode(document).decode())
+        print_json(document)
     else:
         print_rows(document_rows(lens, document), form)
+
+
+def print_json(document: Any) -> None:
+    """Prints a document as JSON."""
+    print(msgspec.json.encode(document).decode())
 
 
 def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
     """Prints rows that have the same columns."""
     if form == "json":
-        print(msgspec.json.encode(rows).decode())
+        print_json(rows)
     elif form == "csv":
         print(to_csv(rows), end="")
     else:
