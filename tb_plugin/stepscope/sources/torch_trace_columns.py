@@ -89,6 +89,24 @@ class Table:
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
 
+Kind = tuple[str, str | None]
+"""Phase and category."""
+Sink = Callable[[list[Event]], None]
+
+
+class _Groups(dict[Kind, list[Event]]):
+    """Lists of events by phase and category. Kinds with one sink share a list, so that it keeps the file's order."""
+
+    def __init__(self, route: Callable[[str, str | None], Sink | None]) -> None:
+        super().__init__()
+        self.by_sink: dict[Sink | None, list[Event]] = {}
+        self._route = route
+
+    def __missing__(self, kind: Kind) -> list[Event]:
+        found = self[kind] = self.by_sink.setdefault(self._route(*kind), [])
+        return found
+
+
 class EventColumns:
     """All that the importer keeps of a trace's events."""
 
@@ -103,24 +121,20 @@ class EventColumns:
         self.without_time = 0
         self.negative = 0
         self.unknown: Counter[str] = Counter()
-        self._routes: dict[tuple[str, str | None], Callable[[list[Event]], None] | None] = {}
+        self._groups = _Groups(self._route)
 
     def add(self, events: list[Event]) -> None:
         """Takes a batch of events."""
         self.count += len(events)
-        routes = self._routes
-        groups: dict[Callable[[list[Event]], None], list[Event]] = {}
+        groups = self._groups
         for event in events:
-            key = (event.ph, event.cat)
-            if key not in routes:
-                routes[key] = self._route(*key)
-            take = routes[key]
-            if take is not None:
-                groups.setdefault(take, []).append(event)
-        for take, group in groups.items():
-            take(group)
+            groups[event.ph, event.cat].append(event)
+        for take, group in groups.by_sink.items():
+            if group and take is not None:
+                take(group)
+            group.clear()
 
-    def _route(self, phase: str, category: str | None) -> Callable[[list[Event]], None] | None:
+    def _route(self, phase: str, category: str | None) -> Sink | None:
         known = (category or "").lower()
         if phase == "X":
             return self._route_complete(known)
@@ -132,7 +146,7 @@ class EventColumns:
             return self._add_memory
         return self._add_flows if phase in ("s", "f") and known in _FLOWS else None
 
-    def _route_complete(self, known: str) -> Callable[[list[Event]], None] | None:
+    def _route_complete(self, known: str) -> Sink | None:
         if known in _OPS:
             return self._add_ops
         if known == "python_function":
