@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-SHARED = ROOT.parent / "shared"
+from places import DATA, SHARED
 
 
 @pytest.fixture(scope="session")
@@ -25,4 +24,4 @@ def shared() -> Path:
 @pytest.fixture(scope="session")
 def data() -> Path:
     """The small right answers kept with the tests."""
-    return ROOT / "tests" / "data"
+    return DATA

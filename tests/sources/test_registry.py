@@ -6,9 +6,10 @@ import gzip
 from pathlib import Path
 
 import pytest
+from tensorboard.compat.proto import tfprof_log_pb2
+
 from stepscope.errors import NotFound, UnrecognisedSource
 from stepscope.sources import registry
-from tensorboard.compat.proto import tfprof_log_pb2
 
 
 def small_profile() -> bytes:

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 from profile_tables import describe, shapes
+from tensorboard.compat.proto import tfprof_log_pb2
+
 from stepscope.errors import DamagedSource, SourceError
 from stepscope.model.columns import decode, encode
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 from stepscope.sources import tfprof
-from tensorboard.compat.proto import tfprof_log_pb2
 
 GOLDEN = ("tiny", "conv", "transformer", "synth_gpu", "synth_proto", "big600")
 SMALL = ("tiny", "synth_gpu", "synth_proto")

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from google.protobuf import text_format
 from profile_tables import describe, rows_of
+from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
+
 from stepscope.errors import DamagedSource
 from stepscope.model.profile import InputKind, LaneKind, Profile
 from stepscope.sources import registry, tfprof, tfprof_raw
-from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 
 GPU = "/job:w/replica:0/task:0/device:GPU:0"
 

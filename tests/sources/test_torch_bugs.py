@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from conftest import SHARED
+from torch_tables import scopes_of, tables
+
+from places import SHARED
 from stepscope.errors import DamagedSource
 from stepscope.model.profile import LinkKind, Profile
 from stepscope.sources import torch_trace
-from torch_tables import scopes_of, tables
 
 BUGS = SHARED / "golden" / "torch-bugs"
 CASES = sorted(p.name.removesuffix(".expect.json") for p in BUGS.glob("*.expect.json")) or ["absent"]

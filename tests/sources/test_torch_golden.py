@@ -7,12 +7,13 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import SHARED
+from torch_tables import tables
+
+from places import SHARED
 from stepscope.model.columns import decode, encode
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace
 from stepscope.sources.content import head
-from torch_tables import tables
 
 GOLDEN = SHARED / "golden" / "torch"
 TRACES = sorted(p.name for p in GOLDEN.iterdir()) if GOLDEN.is_dir() else ["absent"]

@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from torch_tables import attributes, scopes_of, stacks_of, tables
+
 from stepscope.errors import DamagedSource
 from stepscope.model.profile import LinkKind, NodeKind, Profile
 from stepscope.sources import torch_trace, torch_trace_bytes
 from stepscope.sources.torch_trace_numbers import MISSING, nanoseconds
 from stepscope.sources.torch_trace_python import parse_frame
-from torch_tables import attributes, scopes_of, stacks_of, tables
 
 BASE_NS = 1_790_000_000_000_000_000
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
-from stepscope.sources.wire import MalformedWire, Messages, decode, fields, padded
 from tensorboard.compat.proto import tfprof_log_pb2
+
+from stepscope.sources.wire import MalformedWire, Messages, decode, fields, padded
 
 MANY = 20
 

@@ -6,10 +6,6 @@ import gzip
 from pathlib import Path
 
 import pytest
-from stepscope.errors import DamagedSource, LimitExceeded, SourceError
-from stepscope.model.collectives import Collectives
-from stepscope.sources import xplane, xplane_file
-from stepscope.sources.xplane_file import SpaceReader
 from xplane_builder import (
     PROGRAM,
     Collective,
@@ -21,6 +17,11 @@ from xplane_builder import (
     space,
     write,
 )
+
+from stepscope.errors import DamagedSource, LimitExceeded, SourceError
+from stepscope.model.collectives import Collectives
+from stepscope.sources import xplane, xplane_file
+from stepscope.sources.xplane_file import SpaceReader
 
 WHOLE = profile(Core([(PROGRAM, 0, 5000)], [documented()]))
 

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from xplane_builder import event, length_delimited, space, varint, write
+
 from stepscope.lenses import views
 from stepscope.lenses.views.options import ViewsOptions
 from stepscope.model.profile import NodeKind, Profile
@@ -15,7 +17,6 @@ from stepscope.pb import xplane_pb2
 from stepscope.sources import xplane
 from stepscope.sources.xplane_file import SpaceReader, parse_line
 from stepscope.sources.xplane_ops import framework_op, python_call, scope_of, stack_frames
-from xplane_builder import event, length_delimited, space, varint, write
 
 TPU = "tpu_inference_2/tpu_inference_2.xplane.pb"
 JAX = "jax_cpu_train"

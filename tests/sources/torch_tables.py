@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 
 import numpy as np
+
 from stepscope.model.profile import NodeKind, Profile
 
 Figures = tuple[int, int, int, int, int]
