@@ -28,7 +28,7 @@ METADATA_PLANE = b"/host:metadata"
 _PLANE_FIELD = 1
 _NAME_FIELD = 2
 _LINES_FIELD = 3
-_EVENTS_FIELD = 4
+EVENTS_FIELD = 4
 _REPLACEMENT = "�".encode()
 
 Buffer = bytes | mmap.mmap
@@ -174,20 +174,18 @@ def parse_line(body: bytes) -> Any:
         return _salvage(xplane_pb2.Line, body)[0]
 
 
-def line_name(body: bytes) -> bytes:
-    """A line's name, which stands before its events."""
+def events_start(body: bytes) -> int:
+    """Where the first event of a line stands; name and time stamp come before it."""
     position = 0
     while position < len(body):
         try:
-            number, start, end = read_field(body, position)
+            number, _, end = read_field(body, position)
         except ValueError:
             break
-        if number == _NAME_FIELD:
-            return body[start:end]
-        if number == _EVENTS_FIELD:
+        if number == EVENTS_FIELD:
             break
         position = end
-    return b""
+    return min(position, len(body))
 
 
 def _salvage_plane(body: bytes) -> tuple[Any, int]:

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.xplane_file import line_name, parse_line
+from stepscope.sources.xplane_file import EVENTS_FIELD, events_start, parse_line
+from stepscope.sources.xplane_runs import find_run
 from stepscope.sources.xplane_wire import I64, Flags, Messages, scan
 
 EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION, EVENT_STATS = 1, 2, 3, 4
@@ -161,20 +162,33 @@ class PlaneView:
         for i, name in enumerate(self._line_names):
             if not names or name in names:
                 if i not in self._events:
-                    self._events[i] = _events(name, parse_line(self.plane.lines[i]))
+                    self._events[i] = _events(name, self.plane.lines[i])
                 yield self._events[i]
 
     @cached_property
     def _line_names(self) -> list[str]:
-        return [text(line_name(body)) for body in self.plane.lines]
+        return [text(parse_line(body[: events_start(body)]).name) for body in self.plane.lines]
 
 
-def _events(name: str, line: Any) -> Events:
-    messages = Messages.of(line.events)
+def _line(body: bytes) -> tuple[int, Messages]:
+    """The time stamp and the events of a line."""
+    start = events_start(body)
+    run = find_run(body, start, EVENTS_FIELD)
+    if run:
+        messages, after = run
+        rest = parse_line(body[:start] + body[after:])
+        if not rest.events:
+            return int(rest.timestamp_ns), messages
+    line = parse_line(body)
+    return int(line.timestamp_ns), Messages.of(line.events)
+
+
+def _events(name: str, body: bytes) -> Events:
+    timestamp_ns, messages = _line(body)
     found = scan(messages, (EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION))
     metadata, offset, duration = (found.scalars[f] for f in (EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION))
     bad = found.damaged | (duration < 0)
-    events = Events(name, int(line.timestamp_ns), metadata, offset, duration, messages, int(bad.sum()))
+    events = Events(name, timestamp_ns, metadata, offset, duration, messages, int(bad.sum()))
     return events.take(~bad) if events.damaged else events
 
 

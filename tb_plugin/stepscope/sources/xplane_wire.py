@@ -19,7 +19,9 @@ CHUNK_ROWS = 1 << 14
 PADDING = bytes(16)
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
+_UNREADABLE = np.array([False, False, False, True, True, False, True, True])
 _STOP_BITS = np.uint64(0x8080808080808080)
+_EIGHTH_BYTE = np.uint64(0x80 << 56)
 
 
 @dataclass(frozen=True)
@@ -137,13 +139,12 @@ class _Walk:
 
     def step(self) -> Parts:
         """Reads the next field of every message under way and gives the length-delimited ones."""
-        tag, position = _varints(self.words, self.position)
+        tag, position, value, after = self._next()
         field, wire = tag >> 3, tag & 7
-        value, after = self._values(wire, position)
         is_bytes = wire == _BYTES
         after = after + np.where(is_bytes, value, 0)
         bad = (after > self.end[self.row]) | (after <= position) | (position <= self.position) | (field <= 0)
-        bad |= ~np.isin(wire, (_VARINT, _FIXED64, _BYTES, _FIXED32))
+        bad |= _UNREADABLE[wire]
         self.damaged[self.row[bad]] = True
         self._keep_scalars(field, ~bad & ~is_bytes, value)
         lists = ~bad & is_bytes
@@ -157,6 +158,22 @@ class _Walk:
         for seen in self.present.values():
             missing |= ~seen[self.row]
         self._go_on(missing, self.position)
+
+    def _next(self) -> tuple[I64, I64, I64, I64]:
+        """Tags, the positions after them, values, and the positions after these.
+
+        A word mostly holds a tag of one byte and a value of up to seven, so that one look at the bytes serves both.
+        """
+        word = self.words[np.minimum(self.position, len(self.words) - 1)]
+        tag, position = (word & np.uint64(0xFF)).view(np.int64), self.position + 1
+        value, length = _first_varint(word >> np.uint64(8) | _EIGHTH_BYTE)
+        after = position + length
+        hard = (tag >= 0x80) | (length == 0) | (((tag & 7) != _VARINT) & ((tag & 7) != _BYTES))
+        if hard.any():
+            rows = np.flatnonzero(hard)
+            tag[rows], position[rows] = _varints(self.words, self.position[rows])
+            value[rows], after[rows] = self._values(tag[rows] & 7, position[rows])
+        return tag, position, value, after
 
     def _values(self, wire: I64, position: I64) -> tuple[I64, I64]:
         value, after = _varints(self.words, position)
@@ -190,16 +207,20 @@ def _words(data: NDArray[np.uint8]) -> NDArray[np.uint64]:
 
 def _varints(words: NDArray[np.uint64], position: I64) -> tuple[I64, I64]:
     """The varints at the positions, and the positions after them: 0 where a varint does not end."""
-    word = words[np.minimum(position, len(words) - 1)]
-    stops = ~word & _STOP_BITS
-    lowest = stops & (~stops + np.uint64(1))
-    length = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) >> 3
-    value = _pack(word & (lowest - np.uint64(1)))
+    value, length = _first_varint(words[np.minimum(position, len(words) - 1)])
     after = position + length
     long = np.flatnonzero(length == 0)
     if len(long):
         value[long], after[long] = _long_varints(words, position[long])
     return value, after
+
+
+def _first_varint(word: NDArray[np.uint64]) -> tuple[I64, I64]:
+    """The varint at the beginning of each word and its length in bytes, 0 where it does not end in the word."""
+    stops = ~word & _STOP_BITS
+    lowest = stops & (~stops + np.uint64(1))
+    length = np.frexp(lowest.astype(np.float64))[1].astype(np.int64) >> 3
+    return _pack(word & (lowest - np.uint64(1))), length
 
 
 def _pack(word: NDArray[np.uint64]) -> I64:

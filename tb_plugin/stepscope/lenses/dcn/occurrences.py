@@ -226,6 +226,8 @@ def _by_core(op_core: I64, window_core: I64) -> Iterator[tuple[slice, slice]]:
 
 def _union(start: I64, end: I64) -> tuple[I64, I64, I64]:
     """The union of intervals that are sorted by start: starts, ends, and the length before each."""
+    if (start[1:] > end[:-1]).all():
+        return start, end, np.cumsum(end - start) - (end - start)
     reach = np.maximum.accumulate(end)
     fresh = np.concatenate([[True], start[1:] > reach[:-1]])
     begin = np.flatnonzero(fresh)
