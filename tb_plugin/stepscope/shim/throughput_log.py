@@ -96,7 +96,7 @@ class ThroughputLog:
         self._written: tuple[int, ...] = ()
         self.closed = False
 
-    def add(self, count: int, step: int | None = None) -> None:
+    def add(self, count: int | None, step: int | None = None) -> None:
         """Counts samples whose outputs have just been received.
 
         Args:
@@ -106,10 +106,11 @@ class ThroughputLog:
         if step is None:
             step = self._step + 1
         try:
-            self._append_count(count)
+            # What is no integer, None among it, raises here and takes the long way.
+            self._append_count(count)  # type: ignore[arg-type]
             self._append_step(step)
             self._append_time(self._clock())
-            self._fresh += count
+            self._fresh += count  # type: ignore[operator]
         except (TypeError, OverflowError, ValueError):
             step = self._add_other(count, step)
         self._step = step
