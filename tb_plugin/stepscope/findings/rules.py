@@ -29,7 +29,7 @@ class Subject(Generic[T]):
     name: str
     result: T
 
-    def evidence(self, key: str, **state: str) -> Evidence:
+    def evidence(self, key: str, /, **state: str) -> Evidence:
         """A place in the lens, shown by the panel in the given state."""
         address = panel_hash(lens=self.lens, run=self.run, name=self.name, **state)
         return Evidence(self.lens, self.run, self.name, key, address)

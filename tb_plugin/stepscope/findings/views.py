@@ -159,7 +159,7 @@ def _expensive(view: str, rule: str, word: str, advice: str) -> Rule[Views]:
         whole = float(result.column("total_exec_micros")[0]) if len(result) else 0.0
         if whole <= 0:
             return
-        rows = _branches(result) if view == "code" else np.flatnonzero(result.parent == 0)[:_TOP].tolist()
+        rows = _branches(result) if view == "code" else _top_rows(result)
         field = "exec_micros" if view == "op" else "total_exec_micros"
         for row, micros in zip(rows, result.column(field)[rows].tolist(), strict=True):
             if micros / whole < _LEAST_SHARE:
@@ -179,17 +179,32 @@ def _expensive(view: str, rule: str, word: str, advice: str) -> Rule[Views]:
     return Rule(rule, "views", f"The {word}s that take most of the time", check)
 
 
-def _branches(result: ViewResult) -> list[int]:
-    """The costliest lines below the first line of each branch that leads to several: above it all cost the same."""
+def _below(result: ViewResult) -> dict[int, list[int]]:
+    """The rows directly below each row, in order."""
     below: dict[int, list[int]] = defaultdict(list)
     for row, parent in enumerate(result.parent.tolist()):
         below[parent].append(row)
-    found: list[int] = []
-    for top in below[0]:
-        row = top
-        while len(below[row]) == 1:
-            row = below[row][0]
-        found += below[row] or [top]
+    return below
+
+
+def _only_way(below: dict[int, list[int]], row: int) -> int:
+    """The first row at or below a row that has not exactly one row below it."""
+    while len(below[row]) == 1:
+        row = below[row][0]
+    return row
+
+
+def _top_rows(result: ViewResult) -> list[int]:
+    """The costliest rows below the first row that holds several."""
+    below = _below(result)
+    found = below[_only_way(below, 0)] or below[0]
+    return found[:_TOP]
+
+
+def _branches(result: ViewResult) -> list[int]:
+    """The costliest lines below the first line of each branch that leads to several: above it all cost the same."""
+    below = _below(result)
+    found = [row for top in below[0] for row in below[_only_way(below, top)] or [top]]
     total = result.column("total_exec_micros")
     named = [row for row in found if result.names([row]) != [UNATTRIBUTED]]
     return sorted(named, key=lambda row: -float(total[row]))[:_TOP]

@@ -1,0 +1,81 @@
+"""Rules over fused kernels: the longest phase, and the core that sets its end."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+import numpy as np
+
+from stepscope.findings.finding import Finding
+from stepscope.findings.rules import Rule, Subject
+from stepscope.lenses.incore import InCoreResult, Phases
+from stepscope.lenses.incore.document import phase_names
+
+_LEAST_SHARE = 0.3
+_ASKED = 1000
+_OFTEN = 0.5
+
+
+def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+    phases = subject.result.phases
+    if phases is None or not len(phases.cycles) or not phases.cycles.shape[1]:
+        return
+    usable = np.flatnonzero(phases.verdict.usable & phases.ordered)
+    cycles, whole = phases.cycles[usable].sum(axis=0), int(phases.total[usable].sum())
+    if whole <= 0:
+        return
+    longest = int(np.argmax(cycles))
+    share = int(cycles[longest]) / whole
+    if share < _LEAST_SHARE:
+        return
+    name = phase_names(phases)[longest]
+    decider = _decider(subject.result, phases, usable[:_ASKED].tolist(), longest + 1)
+    yield Finding(
+        "long-phase",
+        f"Phase {name} takes {share:.0%} of the kernel",
+        share,
+        int(cycles[longest]) / len(usable),
+        "cycles",
+        (subject.evidence(name),),
+        f"{decider}Balance or shorten what it does there",
+        "measured",
+    )
+
+
+def _decider(result: InCoreResult, phases: Phases, invocations: list[int], boundary: int) -> str:
+    """The slot that most often sets a boundary, as a sentence; '' where none does so often."""
+    slots: Counter[int] = Counter()
+    for invocation in invocations:
+        slots.update(phases.deciding_slots(result.record, invocation, boundary))
+    if not slots:
+        return ""
+    slot, times = slots.most_common(1)[0]
+    part = times / len(invocations)
+    return f"Slot {slot} sets its end in {part:.0%} of the invocations. " if part >= _OFTEN else ""
+
+
+def _unusable(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+    problems = subject.result.problems
+    errors = sorted({p.code for p in problems.codes if p.is_error} | _codes(subject.result))
+    if errors:
+        yield Finding(
+            "unusable-stamps",
+            f"Stamps that cannot be believed: {', '.join(errors)}",
+            None,
+            None,
+            "cycles",
+            tuple(subject.evidence(code) for code in errors),
+            "See the record's codes in the in-core lens, and check the probes and the masks",
+            "measured",
+        )
+
+
+def _codes(result: InCoreResult) -> set[str]:
+    return {p.code for found in result.problems.invocations.values() for p in found}
+
+
+RULES: tuple[Rule[InCoreResult], ...] = (
+    Rule("long-phase", "incore", "A phase that takes a large part of the kernel", _long_phase),
+    Rule("unusable-stamps", "incore", "Stamps that validation rejects", _unusable),
+)
