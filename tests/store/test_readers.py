@@ -279,8 +279,9 @@ def test_a_large_record_is_cut_into_parts_and_rewritten_whole(
 def test_a_part_that_was_never_written_is_an_error(tmp_path: Path, open_store: OpenStore) -> None:
     sink = EventFileSink(tmp_path / "run")
     index = storage_pb2.RecordIndex(kind="profile", name="p", schema=1, session="s", parts=3)
-    index.elements.add(fields=["header"], part=2, position=0)
-    blobs = [envelope.pack(index.SerializeToString())]
+    table = storage_pb2.ElementTable()
+    table.elements.add(fields=["header"], part=2, position=0)
+    blobs = [envelope.pack(message.SerializeToString()) for message in (index, table)]
     sink.add_blobs(names.tag_of("profile", "p", "s", 0), b"", blobs, step=0, wall_time_s=1.0)
     sink.close()
     store = open_store(tmp_path)
@@ -310,12 +311,13 @@ def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(tmp_pat
 
 def test_an_unreadable_index_is_a_problem_of_its_record_alone(tmp_path: Path, open_store: OpenStore) -> None:
     sink = EventFileSink(tmp_path / "run")
-    sink.add_blobs(names.tag_of("profile", "bad", "s", 0), b"", [b"\xff\xff"], step=0, wall_time_s=1.0)
+    for block, index in enumerate([b"\xff\xff", b"", envelope.pack(b"\xff"), envelope.pack(b"")]):
+        sink.add_blobs(names.tag_of("profile", "bad", "s", block), b"", [index], step=0, wall_time_s=1.0)
     RecordWriter(sink).write(profile(2), name="good")
     sink.close()
     store = open_store(tmp_path)
-    settle(store, lambda s: names_of(s) == {"good"} and len(s.problems()) == 1)
-    assert store.problems()[0].run == "run"
+    settle(store, lambda s: names_of(s) == {"good"} and len(s.problems()) == 4)
+    assert {problem.run for problem in store.problems()} == {"run"}
 
 
 def test_a_record_that_is_gone_is_not_found(tmp_path: Path, open_store: OpenStore) -> None:

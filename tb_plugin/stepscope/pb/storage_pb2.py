@@ -14,35 +14,35 @@ _sym_db = _symbol_database.Default()
 
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1astepscope/pb/storage.proto\x12\tstepscope\"a\n\x08\x45nvelope\x12\x1f\n\x05\x63odec\x18\x01 \x01(\x0e\x32\x10.stepscope.Codec\x12\x16\n\x0eraw_size_bytes\x18\x02 \x01(\x04\x12\x0e\n\x06\x63rc32c\x18\x03 \x01(\x07\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"V\n\x0c\x45lementEntry\x12\x0e\n\x06\x66ields\x18\x01 \x03(\t\x12\x0c\n\x04part\x18\x02 \x01(\r\x12\x10\n\x08position\x18\x03 \x01(\r\x12\x16\n\x0eraw_size_bytes\x18\x04 \x01(\x04\"\xba\x02\n\x0bRecordIndex\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06schema\x18\x03 \x01(\r\x12)\n\x08\x65lements\x18\x04 \x03(\x0b\x32\x17.stepscope.ElementEntry\x12\x10\n\x08has_step\x18\x05 \x01(\x08\x12\x12\n\nfirst_step\x18\x06 \x01(\x03\x12\x11\n\tlast_step\x18\x07 \x01(\x03\x12\x0c\n\x04rows\x18\x08 \x01(\x04\x12\x0f\n\x07version\x18\t \x01(\x04\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\x0f\n\x07session\x18\x0b \x01(\t\x12\r\n\x05\x62lock\x18\x0c \x01(\x04\x12\x17\n\x0fwritten_wall_ns\x18\r \x01(\x03\x12\x10\n\x08producer\x18\x0e \x01(\t\x12\r\n\x05parts\x18\x0f \x01(\r\x12\x12\n\nsize_bytes\x18\x10 \x01(\x04\"J\n\nTagContent\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06schema\x18\x03 \x01(\r\x12\x10\n\x08producer\x18\x04 \x01(\t\"\x82\x02\n\rRecordSummary\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06schema\x18\x03 \x01(\r\x12\x10\n\x08has_step\x18\x05 \x01(\x08\x12\x12\n\nfirst_step\x18\x06 \x01(\x03\x12\x11\n\tlast_step\x18\x07 \x01(\x03\x12\x0c\n\x04rows\x18\x08 \x01(\x04\x12\x0f\n\x07version\x18\t \x01(\x04\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\x0f\n\x07session\x18\x0b \x01(\t\x12\r\n\x05\x62lock\x18\x0c \x01(\x04\x12\x17\n\x0fwritten_wall_ns\x18\r \x01(\x03\x12\x10\n\x08producer\x18\x0e \x01(\t\x12\x12\n\nsize_bytes\x18\x10 \x01(\x04\"U\n\tEventView\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\'\n\x07summary\x18\x05 \x01(\x0b\x32\x16.stepscope.SummaryView\"2\n\x0bSummaryView\x12#\n\x05value\x18\x01 \x03(\x0b\x32\x14.stepscope.ValueView\"\x8d\x01\n\tValueView\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x19\n\x0csimple_value\x18\x02 \x01(\x02H\x00\x88\x01\x01\x12*\n\x06tensor\x18\x08 \x01(\x0b\x32\x15.stepscope.TensorViewH\x01\x88\x01\x01\x12\x10\n\x08metadata\x18\t \x01(\x0c\x42\x0f\n\r_simple_valueB\t\n\x07_tensor\" \n\nTensorView\x12\x12\n\nstring_val\x18\x08 \x03(\x0c\":\n\x0cMetadataView\x12*\n\x0bplugin_data\x18\x01 \x01(\x0b\x32\x15.stepscope.PluginView\"!\n\nPluginView\x12\x13\n\x0bplugin_name\x18\x01 \x01(\x0c*\x1a\n\x05\x43odec\x12\x07\n\x03RAW\x10\x00\x12\x08\n\x04ZLIB\x10\x01\x62\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x1astepscope/pb/storage.proto\x12\tstepscope\"a\n\x08\x45nvelope\x12\x1f\n\x05\x63odec\x18\x01 \x01(\x0e\x32\x10.stepscope.Codec\x12\x16\n\x0eraw_size_bytes\x18\x02 \x01(\x04\x12\x0e\n\x06\x63rc32c\x18\x03 \x01(\x07\x12\x0c\n\x04\x62ody\x18\x04 \x01(\x0c\"V\n\x0c\x45lementEntry\x12\x0e\n\x06\x66ields\x18\x01 \x03(\t\x12\x0c\n\x04part\x18\x02 \x01(\r\x12\x10\n\x08position\x18\x03 \x01(\r\x12\x16\n\x0eraw_size_bytes\x18\x04 \x01(\x04\"9\n\x0c\x45lementTable\x12)\n\x08\x65lements\x18\x01 \x03(\x0b\x32\x17.stepscope.ElementEntry\"\x8f\x02\n\x0bRecordIndex\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06schema\x18\x03 \x01(\r\x12\x10\n\x08has_step\x18\x05 \x01(\x08\x12\x12\n\nfirst_step\x18\x06 \x01(\x03\x12\x11\n\tlast_step\x18\x07 \x01(\x03\x12\x0c\n\x04rows\x18\x08 \x01(\x04\x12\x0f\n\x07version\x18\t \x01(\x04\x12\x0e\n\x06\x63losed\x18\n \x01(\x08\x12\x0f\n\x07session\x18\x0b \x01(\t\x12\r\n\x05\x62lock\x18\x0c \x01(\x04\x12\x17\n\x0fwritten_wall_ns\x18\r \x01(\x03\x12\x10\n\x08producer\x18\x0e \x01(\t\x12\r\n\x05parts\x18\x0f \x01(\r\x12\x12\n\nsize_bytes\x18\x10 \x01(\x04\"J\n\nTagContent\x12\x0c\n\x04kind\x18\x01 \x01(\t\x12\x0c\n\x04name\x18\x02 \x01(\t\x12\x0e\n\x06schema\x18\x03 \x01(\r\x12\x10\n\x08producer\x18\x04 \x01(\t\"U\n\tEventView\x12\x11\n\twall_time\x18\x01 \x01(\x01\x12\x0c\n\x04step\x18\x02 \x01(\x03\x12\'\n\x07summary\x18\x05 \x01(\x0b\x32\x16.stepscope.SummaryView\"2\n\x0bSummaryView\x12#\n\x05value\x18\x01 \x03(\x0b\x32\x14.stepscope.ValueView\"\x8d\x01\n\tValueView\x12\x0b\n\x03tag\x18\x01 \x01(\x0c\x12\x19\n\x0csimple_value\x18\x02 \x01(\x02H\x00\x88\x01\x01\x12*\n\x06tensor\x18\x08 \x01(\x0b\x32\x15.stepscope.TensorViewH\x01\x88\x01\x01\x12\x10\n\x08metadata\x18\t \x01(\x0c\x42\x0f\n\r_simple_valueB\t\n\x07_tensor\" \n\nTensorView\x12\x12\n\nstring_val\x18\x08 \x03(\x0c\":\n\x0cMetadataView\x12*\n\x0bplugin_data\x18\x01 \x01(\x0b\x32\x15.stepscope.PluginView\"!\n\nPluginView\x12\x13\n\x0bplugin_name\x18\x01 \x01(\x0c*\x1a\n\x05\x43odec\x12\x07\n\x03RAW\x10\x00\x12\x08\n\x04ZLIB\x10\x01\x62\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
 _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'stepscope.pb.storage_pb2', _globals)
 if _descriptor._USE_C_DESCRIPTORS == False:
   DESCRIPTOR._options = None
-  _globals['_CODEC']._serialized_start=1294
-  _globals['_CODEC']._serialized_end=1320
+  _globals['_CODEC']._serialized_start=1049
+  _globals['_CODEC']._serialized_end=1075
   _globals['_ENVELOPE']._serialized_start=41
   _globals['_ENVELOPE']._serialized_end=138
   _globals['_ELEMENTENTRY']._serialized_start=140
   _globals['_ELEMENTENTRY']._serialized_end=226
-  _globals['_RECORDINDEX']._serialized_start=229
-  _globals['_RECORDINDEX']._serialized_end=543
-  _globals['_TAGCONTENT']._serialized_start=545
-  _globals['_TAGCONTENT']._serialized_end=619
-  _globals['_RECORDSUMMARY']._serialized_start=622
-  _globals['_RECORDSUMMARY']._serialized_end=880
-  _globals['_EVENTVIEW']._serialized_start=882
-  _globals['_EVENTVIEW']._serialized_end=967
-  _globals['_SUMMARYVIEW']._serialized_start=969
-  _globals['_SUMMARYVIEW']._serialized_end=1019
-  _globals['_VALUEVIEW']._serialized_start=1022
-  _globals['_VALUEVIEW']._serialized_end=1163
-  _globals['_TENSORVIEW']._serialized_start=1165
-  _globals['_TENSORVIEW']._serialized_end=1197
-  _globals['_METADATAVIEW']._serialized_start=1199
-  _globals['_METADATAVIEW']._serialized_end=1257
-  _globals['_PLUGINVIEW']._serialized_start=1259
-  _globals['_PLUGINVIEW']._serialized_end=1292
+  _globals['_ELEMENTTABLE']._serialized_start=228
+  _globals['_ELEMENTTABLE']._serialized_end=285
+  _globals['_RECORDINDEX']._serialized_start=288
+  _globals['_RECORDINDEX']._serialized_end=559
+  _globals['_TAGCONTENT']._serialized_start=561
+  _globals['_TAGCONTENT']._serialized_end=635
+  _globals['_EVENTVIEW']._serialized_start=637
+  _globals['_EVENTVIEW']._serialized_end=722
+  _globals['_SUMMARYVIEW']._serialized_start=724
+  _globals['_SUMMARYVIEW']._serialized_end=774
+  _globals['_VALUEVIEW']._serialized_start=777
+  _globals['_VALUEVIEW']._serialized_end=918
+  _globals['_TENSORVIEW']._serialized_start=920
+  _globals['_TENSORVIEW']._serialized_end=952
+  _globals['_METADATAVIEW']._serialized_start=954
+  _globals['_METADATAVIEW']._serialized_end=1012
+  _globals['_PLUGINVIEW']._serialized_start=1014
+  _globals['_PLUGINVIEW']._serialized_end=1047
 # @@protoc_insertion_point(module_scope)

@@ -37,12 +37,17 @@ class ElementEntry(_message.Message):
     raw_size_bytes: int
     def __init__(self, fields: _Optional[_Iterable[str]] = ..., part: _Optional[int] = ..., position: _Optional[int] = ..., raw_size_bytes: _Optional[int] = ...) -> None: ...
 
+class ElementTable(_message.Message):
+    __slots__ = ("elements",)
+    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    elements: _containers.RepeatedCompositeFieldContainer[ElementEntry]
+    def __init__(self, elements: _Optional[_Iterable[_Union[ElementEntry, _Mapping]]] = ...) -> None: ...
+
 class RecordIndex(_message.Message):
-    __slots__ = ("kind", "name", "schema", "elements", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "parts", "size_bytes")
+    __slots__ = ("kind", "name", "schema", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "parts", "size_bytes")
     KIND_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    ELEMENTS_FIELD_NUMBER: _ClassVar[int]
     HAS_STEP_FIELD_NUMBER: _ClassVar[int]
     FIRST_STEP_FIELD_NUMBER: _ClassVar[int]
     LAST_STEP_FIELD_NUMBER: _ClassVar[int]
@@ -58,7 +63,6 @@ class RecordIndex(_message.Message):
     kind: str
     name: str
     schema: int
-    elements: _containers.RepeatedCompositeFieldContainer[ElementEntry]
     has_step: bool
     first_step: int
     last_step: int
@@ -71,7 +75,7 @@ class RecordIndex(_message.Message):
     producer: str
     parts: int
     size_bytes: int
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., elements: _Optional[_Iterable[_Union[ElementEntry, _Mapping]]] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., parts: _Optional[int] = ..., size_bytes: _Optional[int] = ...) -> None: ...
+    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., parts: _Optional[int] = ..., size_bytes: _Optional[int] = ...) -> None: ...
 
 class TagContent(_message.Message):
     __slots__ = ("kind", "name", "schema", "producer")
@@ -84,38 +88,6 @@ class TagContent(_message.Message):
     schema: int
     producer: str
     def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., producer: _Optional[str] = ...) -> None: ...
-
-class RecordSummary(_message.Message):
-    __slots__ = ("kind", "name", "schema", "has_step", "first_step", "last_step", "rows", "version", "closed", "session", "block", "written_wall_ns", "producer", "size_bytes")
-    KIND_FIELD_NUMBER: _ClassVar[int]
-    NAME_FIELD_NUMBER: _ClassVar[int]
-    SCHEMA_FIELD_NUMBER: _ClassVar[int]
-    HAS_STEP_FIELD_NUMBER: _ClassVar[int]
-    FIRST_STEP_FIELD_NUMBER: _ClassVar[int]
-    LAST_STEP_FIELD_NUMBER: _ClassVar[int]
-    ROWS_FIELD_NUMBER: _ClassVar[int]
-    VERSION_FIELD_NUMBER: _ClassVar[int]
-    CLOSED_FIELD_NUMBER: _ClassVar[int]
-    SESSION_FIELD_NUMBER: _ClassVar[int]
-    BLOCK_FIELD_NUMBER: _ClassVar[int]
-    WRITTEN_WALL_NS_FIELD_NUMBER: _ClassVar[int]
-    PRODUCER_FIELD_NUMBER: _ClassVar[int]
-    SIZE_BYTES_FIELD_NUMBER: _ClassVar[int]
-    kind: str
-    name: str
-    schema: int
-    has_step: bool
-    first_step: int
-    last_step: int
-    rows: int
-    version: int
-    closed: bool
-    session: str
-    block: int
-    written_wall_ns: int
-    producer: str
-    size_bytes: int
-    def __init__(self, kind: _Optional[str] = ..., name: _Optional[str] = ..., schema: _Optional[int] = ..., has_step: bool = ..., first_step: _Optional[int] = ..., last_step: _Optional[int] = ..., rows: _Optional[int] = ..., version: _Optional[int] = ..., closed: bool = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., written_wall_ns: _Optional[int] = ..., producer: _Optional[str] = ..., size_bytes: _Optional[int] = ...) -> None: ...
 
 class EventView(_message.Message):
     __slots__ = ("wall_time", "step", "summary")

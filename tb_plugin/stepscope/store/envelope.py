@@ -51,7 +51,7 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
     Args:
         data: The envelope.
         where: The place that an error names.
-        size: How many bytes the record's index promises. The index itself has none.
+        size: How many bytes the record's index promises, by which an envelope that lost its fields is told.
         limit: The most bytes that it may hold.
 
     Raises:
@@ -64,17 +64,14 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
         raise DamagedRecord(f"an element that is no envelope ({error})", where=where, remedy=_REMEDY) from error
     if crc32c(body) != head.crc32c:
         raise DamagedRecord("a wrong checksum of an element", where=where, remedy=_REMEDY)
-    if head.raw_size_bytes > limit:
-        raise LimitExceeded(
-            f"an element of {head.raw_size_bytes} bytes, where {limit} are allowed",
-            where=where,
-            remedy="Write the record again with StepScope, which cuts large columns",
-        )
-    raw = _decompressed(body, head.codec, head.raw_size_bytes, where)
-    # An envelope without any field would pass for one of nothing, so nothing has to be promised.
-    expected = size if size is not None else head.raw_size_bytes or -1
-    if len(raw) != expected or len(raw) != head.raw_size_bytes:
-        found = f"an element of {len(raw)} bytes, where {max(expected, 1)} should be"
+    declared = head.raw_size_bytes
+    if declared > limit:
+        found = f"an element of {declared} bytes, where {limit} are allowed"
+        remedy = "Write the record again with StepScope, which cuts large columns"
+        raise LimitExceeded(found, where=where, remedy=remedy)
+    raw = _decompressed(body, head.codec, declared, where)
+    if len(raw) != declared or size not in (None, declared):
+        found = f"an element of {len(raw)} bytes, where {declared if size is None else size} should be"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterator
 from functools import lru_cache
-from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -46,12 +46,21 @@ class Stored:
         return self.found
 
 
-class Point(NamedTuple):
-    """A logged scalar."""
+class Points:
+    """The scalars of a tag, in compact columns that grow."""
 
-    step: int
-    wall_time_s: float
-    value: float
+    __slots__ = ("step", "value", "wall_time_s")
+
+    def __init__(self) -> None:
+        self.step = array("q")
+        self.wall_time_s = array("d")
+        self.value = array("d")
+
+    def append(self, step: int, wall_time_s: float, value: float) -> None:
+        """Adds a scalar."""
+        self.step.append(step)
+        self.wall_time_s.append(wall_time_s)
+        self.value.append(value)
 
 
 class EventFile:
@@ -73,7 +82,7 @@ class EventFile:
         self._unreadable = ""
         self._strange: list[int] = []
         self.stored: dict[str, Stored] = {}
-        self.scalars: dict[str, list[Point]] = {}
+        self.scalars: dict[str, Points] = {}
 
     def refresh(self, identity: tuple[int, int], size: int) -> bool:
         """Reads what was added. Whether anything may have changed.
@@ -109,7 +118,9 @@ class EventFile:
                     blobs = value.tensor.string_val
                     self.stored[tag] = Stored(self, step, start, end, ordinal, blobs[0] if blobs else b"")
             elif _is_rate(tag) and (number := events.scalar_of(value)) is not None:
-                self.scalars.setdefault(tag, []).append(Point(step, event.wall_time, number))
+                if tag not in self.scalars:
+                    self.scalars[tag] = Points()
+                self.scalars[tag].append(step, event.wall_time, number)
 
     def problems(self, run: str) -> Iterator[Problem]:
         """What of the file could not be read."""

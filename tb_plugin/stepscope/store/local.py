@@ -11,12 +11,12 @@ from collections.abc import Callable, Collection, Iterator
 
 import numpy as np
 
-from stepscope.errors import DamagedRecord, NotFound, StoreError
+from stepscope.errors import DamagedRecord, NotFound
 from stepscope.model.columns import Record
 from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope, events, names, reading, rundirs
-from stepscope.store.eventfile import EventFile, Point, Stored
+from stepscope.store.eventfile import EventFile, Stored
 from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
 
 
@@ -36,7 +36,8 @@ class _Run:
         files: dict[str, EventFile] = {}
         for item in listing:
             with contextlib.suppress(OSError):
-                status = item.stat()
+                # Not the entry's own: Windows does not keep its size up to date.
+                status = os.stat(item.path)
                 file = files[item.path] = self.files.get(item.path) or EventFile(item.path)
                 changed |= file.refresh((status.st_dev, status.st_ino), status.st_size)
         if changed or files.keys() != self.files.keys():
@@ -60,14 +61,14 @@ class _Run:
 
     def scalars(self) -> Iterator[ScalarSeries]:
         """The rates that were logged as scalars."""
-        points: dict[str, list[Point]] = {}
-        for file in self.files.values():
-            for tag, more in file.scalars.items():
-                points.setdefault(tag, []).extend(more)
-        for tag in sorted(points):
-            step, wall_time_s, value = zip(*points[tag], strict=True)
+        for tag in sorted({tag for file in self.files.values() for tag in file.scalars}):
+            points = [file.scalars[tag] for file in self.files.values() if tag in file.scalars]
             yield ScalarSeries(
-                self.name, tag, np.array(step, np.int64), np.array(wall_time_s, float), np.array(value, float)
+                self.name,
+                tag,
+                np.concatenate([np.array(p.step, np.int64) for p in points]),
+                np.concatenate([np.array(p.wall_time_s, np.float64) for p in points]),
+                np.concatenate([np.array(p.value, np.float64) for p in points]),
             )
 
 
@@ -128,7 +129,8 @@ class LocalStore:
         with contextlib.ExitStack() as stack:
             try:
                 blobs = _Blobs(parts, stack)
-                bodies = (blobs.body(element) for element in reading.wanted_elements(index, groups))
+                wanted = reading.wanted_elements(index.kind, blobs.table(), groups)
+                bodies = (blobs.body(element) for element in wanted)
                 return reading.decode(index, bodies, where, whole=groups is None)
             except OSError as error:
                 found = f"the event file cannot be read any more ({error.strerror or error})"
@@ -161,23 +163,34 @@ class _Blobs:
         self._files: dict[str, io.FileIO] = {}
         self._spans: dict[int, list[tuple[int, int]]] = {}
 
+    def table(self) -> storage_pb2.ElementTable:
+        """The record's table of elements."""
+        return reading.read_table(*self._blob(0, 1))
+
     def body(self, element: storage_pb2.ElementEntry) -> Buffer:
         """The element's bytes, checked and decompressed."""
-        if element.part >= len(self._parts):
-            raise _no_element(element, self._parts[0].where)
-        part = self._parts[element.part]
-        read = self._reader(part.file.path)
-        spans = self._spans.get(element.part)
-        if spans is None:
+        blob, where = self._blob(element.part, element.position)
+        return envelope.unpack(blob, where, size=element.raw_size_bytes)
+
+    def _blob(self, number: int, position: int) -> tuple[bytes, str]:
+        """An element of a part as it is stored, and where it lies."""
+        spans = self._spans_of(number) if number < len(self._parts) else []
+        if position >= len(spans):
+            found = f"no element {position} in part {number}"
+            raise DamagedRecord(found, where=self._parts[0].where, remedy="Write the record again")
+        offset, size = spans[position]
+        path = self._parts[number].file.path
+        return self._reader(path)(offset, size), f"{path}, byte {offset}"
+
+    def _spans_of(self, number: int) -> list[tuple[int, int]]:
+        if number not in self._spans:
+            part = self._parts[number]
             try:
-                spans = self._spans[element.part] = events.blob_spans(read, part.start, part.end, part.ordinal)
+                spans = events.blob_spans(self._reader(part.file.path), part.start, part.end, part.ordinal)
             except WireError as error:
                 raise DamagedRecord(str(error), where=part.where, remedy="Refresh the list of records") from error
-        if element.position >= len(spans):
-            raise _no_element(element, part.where)
-        offset, size = spans[element.position]
-        place = f"{part.file.path}, byte {offset}"
-        return envelope.unpack(read(offset, size), place, size=element.raw_size_bytes)
+            self._spans[number] = spans
+        return self._spans[number]
 
     def _reader(self, path: str) -> Callable[[int, int], bytes]:
         if path not in self._files:
@@ -192,8 +205,3 @@ class _Blobs:
             return data
 
         return read
-
-
-def _no_element(element: storage_pb2.ElementEntry, where: str) -> StoreError:
-    found = f"no element {element.position} of part {element.part}, which the index names"
-    return DamagedRecord(found, where=where, remedy="Write the record again")

@@ -185,7 +185,8 @@ class ProviderStore:
             raise _Gone
         index = reading.read_index(self._blob(first, 0, where), where)
         data = {0: first, **self._parts(entry, index.parts, first.step)}
-        wanted = list(reading.wanted_elements(index, groups))
+        table = reading.read_table(self._blob(first, 1, where), where)
+        wanted = list(reading.wanted_elements(index.kind, table, groups))
         blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
         sizes = (element.raw_size_bytes for element in wanted)
         bodies = (envelope.unpack(blob, where, size=size) for blob, size in zip(blobs, sizes, strict=True))

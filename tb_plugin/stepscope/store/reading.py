@@ -19,7 +19,7 @@ from stepscope.model.wire import Buffer
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope
 
-Index = TypeVar("Index", storage_pb2.RecordIndex, storage_pb2.RecordSummary)
+Message = TypeVar("Message", storage_pb2.RecordIndex, storage_pb2.ElementTable)
 
 
 class RecordEntry(NamedTuple):
@@ -144,15 +144,26 @@ def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
     Raises:
         DamagedRecord: The element holds none.
     """
-    return _parse_index(storage_pb2.RecordIndex, blob, where)
+    index = _parsed(storage_pb2.RecordIndex, blob, where)
+    if not index.kind:
+        raise DamagedRecord("an element that is no index", where=where, remedy="Write the record again")
+    return index
 
 
-def _parse_index(message: type[Index], blob: bytes, where: str) -> Index:
-    raw = envelope.unpack(blob, where)
+def read_table(blob: bytes, where: str) -> storage_pb2.ElementTable:
+    """The table of elements in the second element of a record's tag.
+
+    Raises:
+        DamagedRecord: The element holds none.
+    """
+    return _parsed(storage_pb2.ElementTable, blob, where)
+
+
+def _parsed(message: type[Message], blob: bytes, where: str) -> Message:
     try:
-        return message.FromString(bytes(raw))
+        return message.FromString(bytes(envelope.unpack(blob, where)))
     except DecodeError as error:
-        found = f"an element that is no index ({error})"
+        found = f"an element that is no {message.DESCRIPTOR.name} ({error})"
         raise DamagedRecord(found, where=where, remedy="Write the record again") from error
 
 
@@ -162,7 +173,7 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
     Raises:
         DamagedRecord: The element holds no index.
     """
-    index = _parse_index(storage_pb2.RecordSummary, blob, tag)
+    index = read_index(blob, tag)
     first, last = (index.first_step, index.last_step) if index.has_step else (None, None)
     return RecordEntry(
         run,
@@ -184,11 +195,11 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
 
 
 def wanted_elements(
-    index: storage_pb2.RecordIndex, groups: Collection[str] | None
+    kind: str, table: storage_pb2.ElementTable, groups: Collection[str] | None
 ) -> Iterator[storage_pb2.ElementEntry]:
     """The elements that hold any of the groups, and those with the record's header and scalars."""
-    wanted = None if groups is None else kinds.with_first_columns(index.kind, groups)
-    for element in index.elements:
+    wanted = None if groups is None else kinds.with_first_columns(kind, groups)
+    for element in table.elements:
         if wanted is None or any(_is_wanted(name, wanted) for name in element.fields):
             yield element
 

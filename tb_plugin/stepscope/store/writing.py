@@ -19,6 +19,7 @@ from stepscope.version import __version__
 FIRST_STEP = -(1 << 40)
 """The summary step of a tag's first version: below every training step, so that no other writer's purge reaches it."""
 PART_BYTES = 64 << 20
+_HEADS = 2
 
 
 def new_session() -> str:
@@ -95,15 +96,18 @@ class RecordWriter:
         # All parts of one version have one step, by which a reader knows that they belong together.
         step = self._next_step[tag]
         self._next_step[tag] = step + 1
+        table = storage_pb2.ElementTable()
         first: list[bytes] = []
-        for part, blobs in _parts(record, index):
+        for part, blobs in _parts(record, table):
+            index.parts = part + 1
             if part:
                 self._sink.add_blobs(names.part_tag(tag, part), content, blobs, step=step, wall_time_s=wall_time_s)
             else:
                 first = blobs
+        index.size_bytes = sum(element.raw_size_bytes for element in table.elements)
+        heads = [envelope.pack(message.SerializeToString(), compress=False) for message in (index, table)]
         # The index goes last: who sees it finds its parts.
-        blobs = [envelope.pack(index.SerializeToString(), compress=False), *first]
-        self._sink.add_blobs(tag, content, blobs, step=step, wall_time_s=wall_time_s)
+        self._sink.add_blobs(tag, content, [*heads, *first], step=step, wall_time_s=wall_time_s)
 
 
 def _index(
@@ -129,18 +133,16 @@ def _content(index: storage_pb2.RecordIndex) -> bytes:
     return content.SerializeToString()
 
 
-def _parts(record: Record, index: storage_pb2.RecordIndex) -> Iterator[tuple[int, list[bytes]]]:
-    """The parts in order with their envelopes, noted in the index. One part at a time is in memory, and part 0."""
+def _parts(record: Record, table: storage_pb2.ElementTable) -> Iterator[tuple[int, list[bytes]]]:
+    """The parts in order with their envelopes, noted in the table. One part at a time is in memory, and part 0."""
     part, size, blobs = 0, 0, list[bytes]()
     for element in columns.iter_encoded(record):
         blob = envelope.pack(element.body)
         if blobs and size + len(blob) > PART_BYTES:
             yield part, blobs
             part, size, blobs = part + 1, 0, []
-        position = len(blobs) if part else len(blobs) + 1
-        index.elements.add(fields=element.fields, part=part, position=position, raw_size_bytes=len(element.body))
-        index.size_bytes += len(element.body)
+        position = len(blobs) if part else len(blobs) + _HEADS
+        table.elements.add(fields=element.fields, part=part, position=position, raw_size_bytes=len(element.body))
         blobs.append(blob)
         size += len(blob)
-    index.parts = part + 1
     yield part, blobs
