@@ -2,8 +2,9 @@
 
 import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
-import type { Problem } from "../lib/documents";
+import type { ComparisonDocument, Problem } from "../lib/documents";
 import { format, percent } from "../lib/units";
+import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { DataTable, searchRows, toTsv } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { ColumnMenu } from "../ui/menu";
@@ -16,8 +17,26 @@ import { dcnColumns } from "./columns";
 import { byHost, type DcnDocument, leftOut, places, rowKey } from "./document";
 
 export function DcnLens() {
-  const resource = useRecordDocument<DcnDocument>("dcn");
-  return <Loaded resource={resource}>{(document) => <Dcn document={document} />}</Loaded>;
+  const resource = useRecordDocument<DcnDocument | ComparisonDocument>("dcn");
+  return (
+    <Loaded resource={resource}>
+      {(document) =>
+        "hosts" in document ? (
+          <Dcn document={document} />
+        ) : (
+          <Comparison document={document} figure={comparedFigure} first="total_stall_ms" rowTitle="rendezvous" />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function comparedFigure(name: string): ComparedFigure | null {
+  const title = name.replace(/_ms$|_gbps$/, "").replaceAll("_", " ");
+  if (name.endsWith("_ms")) return { title, quantity: "ms" };
+  if (name === "bytes") return { title: "sent", quantity: "network_bytes" };
+  if (name.endsWith("_gbps")) return { title, quantity: "gbps" };
+  return name === "occurrences" ? { title, quantity: "count" } : null;
 }
 
 function Dcn({ document }: { document: DcnDocument }) {

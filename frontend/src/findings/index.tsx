@@ -1,8 +1,9 @@
 /** What to do first, over all lenses. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useMemo } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { readHash } from "../lib/address";
+import { address } from "../lib/api";
 import { parseState } from "../lib/state";
 import { percent } from "../lib/units";
 import { Resource } from "../ui/resource";
@@ -35,9 +36,12 @@ const CERTAINTY: Readonly<Record<Finding["certainty"], string>> = {
 export function FindingsLens() {
   const session = useSession();
   const resource = useMemo(() => new Resource<{ findings: readonly Finding[] }>(session.fetcher), [session]);
+  const asked = useRef(0);
   useSignalEffect(() => {
     const version = session.reloads.value;
-    if (session.visible.value && session.index.data.value !== null) void resource.load("findings", version > 0);
+    const url = address("findings", { run: session.state.value.run });
+    if (session.visible.value && session.index.data.value !== null) void resource.load(url, version > asked.current);
+    asked.current = version;
   });
   return (
     <Loaded resource={resource}>
@@ -77,7 +81,7 @@ function FindingItem({ finding }: { finding: Finding }) {
             class="link evidence"
             onClick={() => show(evidence)}
           >
-            {evidence.key || evidence.lens}
+            {[evidence.run, evidence.key].filter(Boolean).join(" · ")}
           </button>
         ))}
       </div>

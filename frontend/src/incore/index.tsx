@@ -2,8 +2,9 @@
 
 import { useCallback, useMemo } from "preact/hooks";
 import { address } from "../lib/api";
-import type { Problem } from "../lib/documents";
+import type { ComparisonDocument, Problem } from "../lib/documents";
 import { exact, format } from "../lib/units";
+import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { useRecordDocument } from "../ui/documents";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
@@ -20,8 +21,23 @@ const STATUS: Readonly<Record<InCoreDocument["status"], string>> = {
 };
 
 export function InCoreLens() {
-  const resource = useRecordDocument<InCoreDocument>("incore", { detail: "full" });
-  return <Loaded resource={resource}>{(document) => <InCore document={document} />}</Loaded>;
+  const resource = useRecordDocument<InCoreDocument | ComparisonDocument>("incore", { detail: "full" });
+  return (
+    <Loaded resource={resource}>
+      {(document) =>
+        "status" in document ? (
+          <InCore document={document} />
+        ) : (
+          <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" />
+        )
+      }
+    </Loaded>
+  );
+}
+
+/** Medians are kept as twice their value, so that they are whole. */
+function comparedFigure(name: string): ComparedFigure | null {
+  return name === "cycles_x2" ? { title: "cycles", quantity: "cycles", factor: 0.5 } : null;
 }
 
 /** Says cycles as time where the clock is known. */

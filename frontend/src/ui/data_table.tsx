@@ -3,6 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { matcher } from "../lib/matching";
 import { Grid, type GridColumn } from "./grid";
+import { copyText } from "./states";
 
 export interface DataColumn<R> extends GridColumn<R> {
   /** What the column is sorted by; null goes last. */
@@ -47,6 +48,12 @@ export function DataTable<R>(props: DataTableProps<R>) {
       onOpen={(index) => {
         const row = sorted[index];
         if (row !== undefined) props.onOpen?.(row);
+      }}
+      onKey={(event, index) => {
+        const row = sorted[index];
+        if (event.key !== "c" || row === undefined) return false;
+        copyText(toTsv(columns, [row]));
+        return true;
       }}
       reveal={first === "" ? null : { row: cursor, token: first }}
       {...(props.rowClass ? { rowClass: props.rowClass } : {})}

@@ -6,7 +6,7 @@ import { address, type Parameters } from "../lib/api";
 import { Resource } from "./resource";
 import { useSession } from "./session";
 
-/** Asks a lens's route about the chosen record, again when the record was written anew. */
+/** Asks a lens's route about the chosen record, compared where a baseline is chosen; again when the record was written anew. */
 export function useRecordDocument<T>(route: string, more: Parameters = {}): Resource<T> {
   const session = useSession();
   const resource = useMemo(() => new Resource<T>(session.fetcher), [session]);
@@ -15,8 +15,7 @@ export function useRecordDocument<T>(route: string, more: Parameters = {}): Reso
     const { chosen } = session.choices.value;
     if (!session.visible.value || chosen === null) return;
     const version = `${session.reloads.value} ${chosen.written_wall_ns}`;
-    const { compare: _, ...record } = session.recordParameters.value;
-    const url = address(route, { ...record, ...more, ...session.state.value.options });
+    const url = address(route, { ...session.recordParameters.value, ...more, ...session.state.value.options });
     void resource.load(url, asked.current !== "" && asked.current !== version);
     asked.current = version;
   });

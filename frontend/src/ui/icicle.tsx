@@ -18,6 +18,8 @@ export interface IcicleProps {
   readonly label: string;
   readonly matches: ((name: string) => boolean) | null;
   readonly shorten: (name: string) => string;
+  /** What a rectangle is coloured by, of its colour and its name in the document. */
+  readonly colour: (kind: string, name: string) => string;
   readonly describe: (rect: IcicleRect) => {
     readonly title: string;
     readonly rows: readonly { readonly label: string; readonly value: string }[];
@@ -69,12 +71,12 @@ export function Icicle(props: IcicleProps) {
 }
 
 function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
-  const { document: icicle, theme, selected, matches, shorten } = props;
+  const { document: icicle, theme, selected, matches, shorten, colour } = props;
   return useCallback(
     (context, size) => {
       const text = css(BLOCK_TEXT[theme]);
-      const fills = icicle.colors.map((name) => (name === "" ? "" : css(blockRgb(name, theme))));
       const plain = token("block");
+      const fill = blockFills(theme);
       const found = matches === null ? null : icicle.names.map(matches);
       context.font = FONT;
       context.textBaseline = "middle";
@@ -84,7 +86,7 @@ function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
         const width = (x1 - x0) * size.width;
         const dim = found !== null && found[name] !== true;
         context.globalAlpha = dim ? 0.28 : 1;
-        context.fillStyle = id < 0 ? plain : fills[color] || css(blockRgb(icicle.names[name] ?? "", theme));
+        context.fillStyle = id < 0 ? plain : fill(colour(icicle.colors[color] ?? "", icicle.names[name] ?? ""));
         context.fillRect(left, depth * LEVEL_PX, Math.max(width - 1, 0.5), LEVEL_PX - 1);
         if (width < LEAST_LABEL_PX) continue;
         context.globalAlpha = dim ? 0.6 : 1;
@@ -97,7 +99,7 @@ function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
       const chosen = icicle.rects.find((rect) => rect[0] === selected);
       if (chosen !== undefined) outline(context, size.width, chosen, token("accent"), 2);
     },
-    [icicle, theme, selected, matches, shorten, hover],
+    [icicle, theme, selected, matches, shorten, colour, hover],
   );
 }
 
@@ -108,6 +110,16 @@ function outline(context: CanvasRenderingContext2D, width: number, rect: IcicleR
   const inset = line / 2;
   const wide = Math.max((x1 - x0) * width - 1 - line, 0);
   context.strokeRect(x0 * width + inset, depth * LEVEL_PX + inset, wide, LEVEL_PX - 1 - line);
+}
+
+/** Fills by name, each worked out once. */
+function blockFills(theme: Theme): (name: string) => string {
+  const known = new Map<string, string>();
+  return (name) => {
+    const fill = known.get(name) ?? css(blockRgb(name, theme));
+    known.set(name, fill);
+    return fill;
+  };
 }
 
 /** A text cut to a width. */

@@ -84,6 +84,7 @@ function Pickers() {
   if (runs.length === 0) return null;
   const one = OF_ONE_RECORD.includes(session.lens.value);
   const together = session.lens.value === "dcn";
+  if (session.lens.value === "findings") return <RunOrAll />;
   const others = runs.filter((run) => run !== chosen?.run);
   return (
     <div class="pickers">
@@ -122,6 +123,21 @@ function Pickers() {
           onPick={(compare) => session.showRecord({ compare })}
         />
       )}
+    </div>
+  );
+}
+
+function RunOrAll() {
+  const session = useSession();
+  return (
+    <div class="pickers">
+      <Picker
+        label="Run"
+        value={session.state.value.run}
+        words={["", ...session.choices.value.runs]}
+        titles={{ "": "all" }}
+        onPick={(run) => session.showRecord({ run, name: "", step: "" })}
+      />
     </div>
   );
 }
@@ -224,6 +240,7 @@ const WIDGET_KEYS: [string, [string, string][]][] = [
       ["← →", "Close or open a row"],
       ["Home End", "First or last row"],
       ["Enter", "Details"],
+      ["c", "Copy the row, tab-separated"],
     ],
   ],
   [

@@ -103,5 +103,10 @@ export function rowName(name: string): string {
 
 /** What a row is coloured by: its op type, else its kind, else its name. */
 export function colourKey(row: ViewRow): string {
-  return row.kind || row.name;
+  return colourName(row.kind ?? "", row.name);
+}
+
+/** Ops by their type; lines of code by their file; scopes by their name. */
+export function colourName(kind: string, name: string): string {
+  return kind || name.replace(/:\d+\b.*$/, "");
 }

@@ -4,7 +4,7 @@ import { matcher } from "../lib/matching";
 import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
-import { figureOf, isNestedOp, quantityOf, rowName } from "./columns";
+import { colourName, figureOf, isNestedOp, quantityOf, rowName } from "./columns";
 import type { Documents } from "./index";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
@@ -26,6 +26,7 @@ export function IciclePane({ documents }: { documents: Documents }) {
       label={`Icicle of ${icicle.metric}; the table below has the same rows`}
       matches={matches}
       shorten={rowName}
+      colour={colourName}
       describe={(rect) => describe(icicle, rect, unit, figureOf(head.root, icicle.metric))}
       onSelect={(id) => session.update({ selected: id })}
       onZoom={(id) => session.update({ root: id, selected: id })}

@@ -10,7 +10,7 @@ import { Resource } from "../ui/resource";
 import { focusSearch } from "../ui/search_box";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Busy, Failure, Problems, Skeleton } from "../ui/states";
-import { Comparison } from "./comparison";
+import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
 import { icicleAddress, nodeAddress, rowsParameters } from "./questions";
@@ -28,7 +28,7 @@ export interface Documents {
 
 export function ViewsLens() {
   const session = useSession();
-  return session.state.value.compare === "" ? <Tree /> : <Comparison />;
+  return session.state.value.compare === "" ? <Tree /> : <ViewComparison />;
 }
 
 function Tree() {
