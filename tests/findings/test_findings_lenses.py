@@ -27,7 +27,7 @@ def findings(lens: str, result: Any) -> list[Finding]:
     return find([Subject(lens, "run", "name", result)], RULES)
 
 
-@pytest.mark.parametrize("case", ["o15_user_phases_no_collective", "o08_split_full_overlap", "o18_uint64_high_bit"])
+@pytest.mark.parametrize("case", ["o15_user_phases_no_collective", "o24_user_phases_masks", "o18_uint64_high_bit"])
 def test_the_longest_phase_is_that_of_the_recorded_answer(data: Path, case: str) -> None:
     result = result_of(data / "incore" / case, incore, "incore")
     document = json.loads((data / "incore" / case / "case.json").read_text())["expect"]

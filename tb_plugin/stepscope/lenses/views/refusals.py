@@ -16,7 +16,7 @@ def refusal(resolved: Resolved) -> tuple[str, str] | None:
     kind, _, arguments = (options.output or "stdout").partition(":")
     if not resolved.tfprof:
         return None
-    if kind not in ("stdout", "none", "file", "timeline", "pprof"):
+    if kind not in ("stdout", "none", "file", "text", "timeline", "pprof"):
         return NOTHING, f"Unknown output option: {kind}"
     if any(not part.startswith("outfile=") for part in arguments.split(",") if part):
         return NOTHING, f"Unknown option of output {kind}: {arguments}"
