@@ -46,7 +46,7 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         self._owned: Writer | None = None
         self._step = 0
         self._last_batch = -1
-        self.log: ThroughputLog | None = None
+        self.series: ThroughputLog | None = None
         self._spans: SpanSwitch
 
     def on_train_begin(self, logs: Any = None) -> None:
@@ -58,8 +58,8 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         steps = self.params.get("steps")
         planned = self._step + steps * self.params["epochs"] if steps else None
         settings: dict[str, Any] = {"planned_steps": planned} | self._settings
-        self.log = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.log)
+        self.series = writer.throughput(self._name, **settings)
+        self._spans = SpanSwitch(self.series)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Batches are numbered anew."""
@@ -67,10 +67,10 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Counts the batches since the last call: several where `steps_per_execution` is set."""
-        if self.log is None:
+        if self.series is None:
             return
         self._step += batch - self._last_batch
-        self.log.add(self._counted(batch), step=self._step)
+        self.series.add(self._counted(batch), step=self._step)
         self._last_batch = batch
 
     def _counted(self, batch: int) -> int | None:
@@ -81,20 +81,20 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_test_begin(self, logs: Any = None) -> None:
         """Evaluation begins."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.begin("evaluation")
 
     def on_test_end(self, logs: Any = None) -> None:
         """Evaluation has ended."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
 
     def on_train_end(self, logs: Any = None) -> None:
         """Ends the series."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
-            self.log.close()
-            self.log = None
+            self.series.close()
+            self.series = None
         if self._owned is not None:
             self._owned.close()
             self._owned = None

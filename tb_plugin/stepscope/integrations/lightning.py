@@ -40,7 +40,7 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         self._settings = settings
         self._owned: Writer | None = None
         self._restore = ExitStack()
-        self.log: ThroughputLog | None = None
+        self.series: ThroughputLog | None = None
         self._spans: SpanSwitch
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -51,19 +51,19 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
             writer = self._owned = Writer(writer, rank=rank if ranks > 1 else None, world_size=ranks)
         planned = trainer.max_steps if trainer.max_steps > 0 else int(min(trainer.estimated_stepping_batches, 2**53))
         settings: dict[str, Any] = {"planned_steps": planned} | self._settings
-        self.log = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.log)
+        self.series = writer.throughput(self._name, **settings)
+        self._spans = SpanSwitch(self.series)
         self._time_checkpoints(trainer)
         self._spans.begin("data")
 
     def _time_checkpoints(self, trainer: Trainer) -> None:
         """Lightning has no hook for the end of a checkpoint, so the strategy's own method is wrapped while fitting."""
-        strategy, log = trainer.strategy, self.log
+        strategy, series = trainer.strategy, self.series
         save = strategy.save_checkpoint
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            assert log is not None
-            with log.span("checkpoint"):
+            assert series is not None
+            with series.span("checkpoint"):
                 return save(*args, **kwargs)
 
         strategy.save_checkpoint = timed
@@ -77,8 +77,8 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Counts the batch; the next one is waited for."""
-        if self.log is not None:
-            self.log.add(self._count(batch), step=self._step(trainer))
+        if self.series is not None:
+            self.series.add(self._count(batch), step=self._step(trainer))
             self._spans.begin("data")
 
     def _step(self, trainer: Trainer) -> int:
@@ -88,12 +88,12 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Evaluation begins, unless it is the check before training."""
-        if self.log is not None and not trainer.sanity_checking:
+        if self.series is not None and not trainer.sanity_checking:
             self._spans.begin("evaluation")
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Evaluation has ended."""
-        if self.log is not None and self._spans.kind == "evaluation":
+        if self.series is not None and self._spans.kind == "evaluation":
             self._spans.end()
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
@@ -107,10 +107,10 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
     def close(self) -> None:
         """Ends the series, and the writer where it was made here."""
         self._restore.close()
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
-            self.log.close()
-            self.log = None
+            self.series.close()
+            self.series = None
         if self._owned is not None:
             self._owned.close()
             self._owned = None

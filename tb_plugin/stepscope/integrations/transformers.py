@@ -39,7 +39,7 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         self._owned: Writer | None = None
         self._hook: Any = None
         self._fresh: int | None = 0
-        self.log: ThroughputLog | None = None
+        self.series: ThroughputLog | None = None
         self._spans: SpanSwitch
 
     def on_train_begin(
@@ -51,8 +51,8 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
             ranks = args.world_size
             writer = self._owned = Writer(writer, rank=args.process_index if ranks > 1 else None, world_size=ranks)
         settings: dict[str, Any] = {"planned_steps": max(state.max_steps, 0)} | self._settings
-        self.log = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.log)
+        self.series = writer.throughput(self._name, **settings)
+        self._spans = SpanSwitch(self.series)
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
 
     def _forward(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -61,8 +61,8 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
             self._fresh = None if found is None or self._fresh is None else self._fresh + found
 
     def _received(self, step: int) -> None:
-        if self.log is not None:
-            self.log.add(self._fresh, step=step)
+        if self.series is not None:
+            self.series.add(self._fresh, step=step)
             self._fresh = 0
 
     def on_substep_end(
@@ -74,26 +74,26 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Counts the last batch of the step."""
         self._received(state.global_step)
-        if self.log is not None and control.should_save and not control.should_evaluate:
+        if self.series is not None and control.should_save and not control.should_evaluate:
             self._spans.begin("checkpoint")
 
     def on_prediction_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Evaluation is going on."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.begin("evaluation")
 
     def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Evaluation has ended; a checkpoint may follow."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
             if control.should_save:
                 self._spans.begin("checkpoint")
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """The checkpoint is written."""
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
 
     def on_train_end(
@@ -102,10 +102,10 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         """Ends the series."""
         if self._hook is not None:
             self._hook.remove()
-        if self.log is not None:
+        if self.series is not None:
             self._spans.end()
-            self.log.close()
-            self.log = None
+            self.series.close()
+            self.series = None
         if self._owned is not None:
             self._owned.close()
             self._owned = None
