@@ -121,6 +121,19 @@ def test_a_damaged_record_costs_that_record_and_is_said(tmp_path: Path, hurt: in
     assert "lost" in problem.remedy
 
 
+def test_any_flipped_byte_costs_at_most_the_record_that_it_is_in(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", "b", "c")
+    whole = path.read_bytes()
+    for at in range(0, len(whole), 7):
+        data = bytearray(whole)
+        data[at] ^= 1 << at % 8
+        path.write_bytes(data)
+        store = fresh(tmp_path)
+        assert len(store.problems()) == 1
+        assert len(store.entries()) >= 2
+        assert all(store.read(entry) == profile(3) for entry in store.entries())
+
+
 def test_a_file_cut_off_after_it_was_indexed_is_an_error_on_reading(tmp_path: Path) -> None:
     path = write(tmp_path, "a")
     store = fresh(tmp_path)
