@@ -177,9 +177,13 @@ def main() -> None:
         timed(f"{view}: again, by bytes", lambda ask=ask: ask(order_by="bytes"))
         timed(f"{view}: again, by name", lambda ask=ask: ask(order_by="name"))
         timed(f"{view}: at least 100 us", lambda ask=ask: ask(min_micros=100))
-        timed(f"{view}: new regex", lambda ask=ask: ask(hide_name_regexes=(".*block_7/.*op1.*",)))
+        timed(f"{view}: first regex", lambda ask=ask: ask(hide_name_regexes=(".*block_7/.*op1.*",)))
+        timed(f"{view}: new regex", lambda ask=ask: ask(hide_name_regexes=(".*block_8/.*op2.*",)))
         timed(f"{view}: one op", lambda ask=ask: ask(account_type_regexes=("Op01.",)))
-        timed(f"{view}: search", lambda ask=ask: ask().search("op17"))
+        result = ask()
+        timed(f"{view}: first search", lambda result=result: result.search("op17"))
+        timed(f"{view}: further search", lambda result=result: result.search("op_8"))
+        timed(f"{view}: search by regex", lambda result=result: result.search("op1.*9", regex=True))
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
     print(f"peak memory {peak} MB, of which the profile as it was built {before} MB")
 

@@ -122,7 +122,7 @@ class _Displaying:
                 own = self.view in ("scope", "graph") and field in _OWN_THRESHOLDS
                 values = self.figures.own(field) if own else self.figures.total(field)
                 wanted.append((values, self._in_ticks(field, least * divisor)))
-        if self.options.min_occurrence:
+        if self.options.min_occurrence and not (self.view == "code" and self.resolved.tfprof):
             wanted.append((self._occurrence(), self.options.min_occurrence * divisor))
         return wanted
 
@@ -134,9 +134,7 @@ class _Displaying:
             return self.figures.total("run_count")
         if self.view in ("scope", "graph"):
             return self.figures.own("run_count")
-        if self.view == "op":
-            return self.figures.own(DEFINITIONS)
-        return np.full(len(self.layout), np.iinfo(np.int64).max)
+        return self.figures.own(DEFINITIONS)
 
     def _sorted(self, tree: Tree, rows: Ints) -> tuple[Tree, Ints]:
         keys = self._keys(rows, self.figures.total)

@@ -24,49 +24,57 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     starts = np.concatenate((ends[:1] * 0, ends[:-1]))
     by_name = np.argsort(index.node_ranks)
     source = profile.inputs.source.astype(np.int64)
-    is_input = np.zeros(len(profile.nodes), bool)
+    consumer = np.repeat(np.arange(len(ends)), ends - starts)
+    is_input = np.zeros(len(ends), bool)
     is_input[source[source >= 0]] = True
     tops = by_name[~is_input[by_name]].tolist()
     others = [] if tfprof else by_name.tolist()
-    order, via = _first_visits(source, starts, ends, [*tops, *others])
-    row_of_node = np.full(len(profile.nodes), -1, np.int64)
+    order = _first_visits(
+        source[(starts + ends - 1)[consumer] - np.arange(len(source))], starts, ends, [*tops, *others]
+    )
+    row_of_node = np.full(len(ends), -1, np.int64)
     row_of_node[order] = np.arange(1, len(order) + 1)
-    consumer = np.repeat(np.arange(len(profile.nodes)), ends - starts)
-    parent = np.zeros(len(order) + 1, np.int64)
-    parent[0] = -1
-    inner = np.flatnonzero(via >= 0)
-    parent[inner + 1] = row_of_node[consumer[via[inner]]]
-    unreachable = int(np.count_nonzero((via < 0) & is_input[order])) if not tfprof else 0
-    return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(unreachable))
+    parent = _visitors(row_of_node, consumer[source >= 0], source[source >= 0], len(order) + 1)
+    cycles = 0 if tfprof else int(np.count_nonzero((parent[1:] == 0) & is_input[order]))
+    return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(cycles))
 
 
-def _first_visits(source: Ints, starts: Ints, ends: Ints, tops: Iterable[int]) -> tuple[Ints, Ints]:
+def _first_visits(last_first: Ints, starts: Ints, ends: Ints, tops: Iterable[int]) -> Ints:
     """Walks depth first and visits each node once.
 
+    Args:
+        last_first: The inputs of each node, the last one first; -1 for none.
+        starts: For each node the first of its inputs.
+        ends: For each node the one after its last input.
+        tops: Where to start, one after the other.
+
     Returns:
-        The nodes in order of their visit, and the input row over which each was reached, -1 for tops.
+        The nodes in order of their visit.
     """
-    seen = bytearray(len(starts))
-    sources, first, last = source.tolist(), (starts - 1).tolist(), (ends - 1).tolist()
+    seen = bytearray(len(starts) + 1)
+    seen[-1] = 1
+    inputs, first, last = last_first.tolist(), starts.tolist(), ends.tolist()
     order: list[int] = []
-    via: list[int] = []
     for top in tops:
-        if seen[top]:
-            continue
-        seen[top] = 1
-        order.append(top)
-        via.append(-1)
-        stack = list(range(last[top], first[top], -1))
+        stack = [top]
         while stack:
-            edge = stack.pop()
-            node = sources[edge]
-            if node < 0 or seen[node]:
+            node = stack.pop()
+            if seen[node]:
                 continue
             seen[node] = 1
             order.append(node)
-            via.append(edge)
-            stack.extend(range(last[node], first[node], -1))
-    return np.array(order, np.int64), np.array(via, np.int64)
+            stack += inputs[first[node] : last[node]]
+    return np.array(order, np.int64)
+
+
+def _visitors(row_of_node: Ints, consumer: Ints, source: Ints, rows: int) -> Ints:
+    """The row from which each row was visited: of the consumers visited before it, the last one."""
+    above, row = row_of_node[consumer], row_of_node[source]
+    earlier = (above >= 0) & (above < row)
+    parent = np.zeros(rows, np.int64)
+    parent[0] = -1
+    np.maximum.at(parent, row[earlier], above[earlier])
+    return parent
 
 
 def _from_preorder(parent: Ints) -> Tree:

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from stepscope.errors import LimitExceeded
 from stepscope.lenses.views.matching import SearchTable, chosen, slices
 from stepscope.lenses.views.tree import Tree, flat, stable_order
 from stepscope.model.columns import Array, Ints, Loss, Strings
@@ -15,6 +16,7 @@ from stepscope.model.profile import NodeKind
 
 ROOT_NAME = "_TFProfRoot"
 ROOT = -1
+_LARGEST_PATHS_BYTES = 1 << 30
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,10 +107,18 @@ class Layout:
         return self._joined(slices(self.labels), self.separator.encode())
 
     def _joined(self, texts: list[bytes], separator: bytes) -> list[bytes]:
-        """The texts of the labels from the top down to each row, joined."""
-        paths = [ROOT_NAME.encode()]
+        """The texts of the labels from the top down to each row, joined.
+
+        Raises:
+            LimitExceeded: Rows hang so deep that all their paths do not fit into memory.
+        """
+        paths, size = [ROOT_NAME.encode()], 0
         for label, parent in zip(self.label[1:].tolist(), self.tree.parent[1:].tolist(), strict=True):
-            paths.append(paths[parent] + separator + texts[label] if parent else texts[label])
+            path = paths[parent] + separator + texts[label] if parent else texts[label]
+            paths.append(path)
+            size += len(path)
+            if size > _LARGEST_PATHS_BYTES:
+                raise _too_deep(int(self.tree.depth.max()))
         return paths
 
     @cached_property
@@ -126,8 +136,9 @@ class Layout:
         """For each row whether its full name passes a test of texts."""
         if self.separator:
             return test(self._paths)
-        used = np.unique(self.label[1:])
         passed = np.zeros(len(self.labels), bool)
+        passed[self.label[1:]] = True
+        used = np.flatnonzero(passed)
         passed[used] = test(chosen(self.labels, used))
         return np.concatenate((test([ROOT_NAME.encode()]), passed[self.label[1:]]))
 
@@ -146,6 +157,14 @@ class Layout:
     @cached_property
     def _paths_table(self) -> SearchTable:
         return SearchTable(Strings.of(path.decode("utf-8", "replace") for path in self._paths))
+
+
+def _too_deep(depth: int) -> LimitExceeded:
+    return LimitExceeded(
+        f"the paths of rows {depth} levels deep take more than {_LARGEST_PATHS_BYTES >> 20} MiB",
+        where="names",
+        remedy="Use a view or max_depth that shows fewer levels, and no regexes on names",
+    )
 
 
 def _numbered(names: list[str]) -> list[str]:
