@@ -109,6 +109,16 @@ def test_a_record_survives_encoding(data: Path) -> None:
     assert decode(Profile, [element.body for element in encode(record)]) == record
 
 
+@pytest.mark.parametrize(
+    ("file", "run"), [("resnet.pb.gz", "resnet"), ("profile.pb", "a_model"), ("PROFILE", "a_model"), ("p_100", "p_100")]
+)
+def test_the_run_is_named_after_the_file_or_its_folder(data: Path, tmp_path: Path, file: str, run: str) -> None:
+    folder = tmp_path / "a_model"
+    folder.mkdir()
+    (folder / file).write_bytes((data / "tfprof" / "tiny.pb.gz").read_bytes())
+    assert tfprof.read(folder / file).run == run
+
+
 def test_one_slot_per_source_is_kept_as_the_file_has_it() -> None:
     message = proto(a="Split", b="Add")
     message.nodes[1].inputs[0] = message.nodes[1].inputs[1] = 0

@@ -22,6 +22,7 @@ from stepscope.sources.tfprof_nodes import NodeReader
 from stepscope.sources.wire import LENGTH, VARINT, MalformedWire, decode, fields, padded, varint
 
 NODES, HAS_TRACE, STEPS, STRINGS = 1, 2, 3, 4
+_NAMELESS = ("", "profile", "raw", "graph", "run_metadata", "run_meta", "op_log", "tfprof_log")
 _BLOCK_NODES = 1 << 14
 _BLOCK_BYTES = 16 << 20
 _NODE_FIELDS = {
@@ -88,7 +89,13 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     with content(path) as data:
         profile = read_profile(data, path.name, progress)
-    return Imported((NamedRecord("profile", profile),), path.name.split(".", 1)[0] or path.name)
+    return Imported((NamedRecord("profile", profile),), run_of(path))
+
+
+def run_of(path: Path) -> str:
+    """The run name of a file or folder: its own name without endings, or its folder's where that says nothing."""
+    name = path.name.split(".", 1)[0]
+    return path.resolve().parent.name if name.lower() in _NAMELESS else name
 
 
 def read_profile(data: Any, source: str, progress: Progress | None = None) -> Profile:

@@ -21,6 +21,7 @@ from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss
 from stepscope.sources.content import content, head
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.tfprof import run_of
 from stepscope.sources.tfprof_replay import Replay
 from stepscope.sources.wire import LENGTH, Field, MalformedWire, fields, varint
 
@@ -130,7 +131,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         if progress:
             progress(done, total)
     header = Header(source=path.name, producer="tfprof", losses=tuple(losses))
-    return Imported((NamedRecord("profile", replay.profile(header)),), path.name.split(".", 1)[0] or path.name)
+    return Imported((NamedRecord("profile", replay.profile(header)),), run_of(path))
 
 
 def _sure(kind: Kind | None, path: Path) -> Kind:
