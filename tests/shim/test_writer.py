@@ -14,6 +14,8 @@ import pytest
 import stepscope
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import analyze
+from stepscope.model.columns import Strings
+from stepscope.model.profile import Nodes, Profile
 from stepscope.model.throughput import ResetKind, Throughput, merge
 from stepscope.shim import throughput_log
 from stepscope.store.local import LocalStore
@@ -256,6 +258,20 @@ def test_a_kernels_stamps_are_logged_under_their_step(tmp_path: Path) -> None:
     (entry,) = store.entries()
     assert (entry.kind, entry.name, entry.first_step) == ("incore", "matmul", 7)
     assert np.array_equal(store.read(entry).matrix()[0], stamps)  # type: ignore[attr-defined]
+
+
+def test_a_profile_is_logged_as_a_record_or_from_a_file(tmp_path: Path) -> None:
+    profile = Profile(strings=Strings.of(["op"]), nodes=Nodes(name=[0]))  # type: ignore[arg-type]
+    line = "| Train Device=CSX, Step=100, Loss=7.0, Rate=1.5 samples/sec, GlobalRate=1.5 samples/sec"
+    (tmp_path / "run.log").write_text(line)
+    with stepscope.Writer(tmp_path / "log") as writer:
+        writer.log_profile(profile, step=5, name="mine")
+        writer.log_profile(tmp_path / "run.log", name="theirs")
+        assert writer.failures == 0
+    store = LocalStore(logdir=str(tmp_path / "log"))
+    store.refresh()
+    found = {entry.name: (entry.kind, entry.first_step) for entry in store.entries()}
+    assert found == {"mine": ("profile", 5), "theirs": ("throughput", 100)}
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_loop(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

@@ -3,7 +3,7 @@
     trainer = Trainer(callbacks=[ThroughputCallback("runs/a", log_every=10)])
 
 A sample is counted when its batch has ended; a step is an optimizer step, so that accumulated batches share one. Waits
-for data, validation and checkpoints are spans. After a resume the series goes on at the trainer's step, as a new session.
+for data, validation and checkpoints are spans. After a resume the series goes on at the trainer's step, as a session.
 """
 
 from __future__ import annotations

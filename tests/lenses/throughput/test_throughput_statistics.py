@@ -121,6 +121,24 @@ def test_ranks_of_a_job_are_added_and_the_slowest_is_named() -> None:
     assert job["per_sec"]["whole_time"] == pytest.approx(48.0)
 
 
+def test_the_rates_of_ranks_are_added_by_time_while_all_run() -> None:
+    ranks = []
+    for rank, (late, batch) in enumerate(((0, 8), (2, 16))):
+        header = Header(job="j", run=f"r{rank}", rank=rank, wall_anchor_ns=10**18 + late * SECOND)
+        ranks.append(steady(4, batch, header=header))
+    (job,) = analyze(ranks).to_json()["jobs"]
+    assert job["time_ns"] == [str(10**18 + second * SECOND) for second in (3, 4)]
+    assert job["total"] == [3 * 8 + 16, 4 * 8 + 2 * 16]
+    assert job["local_samples_per_sec"] == pytest.approx([24.0, 24.0])
+    assert job["avg_samples_per_sec"] == pytest.approx([24.0, 24.0])
+
+
+def test_ranks_whose_clocks_share_no_origin_are_not_added_by_time() -> None:
+    ranks = [steady(header=Header(job="j", run=f"r{rank}", rank=rank)) for rank in (0, 1)]
+    (job,) = analyze(ranks).to_json()["jobs"]
+    assert (job["time_ns"], job["total"]) == ([], [])
+
+
 def test_a_comparison_is_source_minus_the_other_with_the_speed_up() -> None:
     a, b = analyze(steady(batch=64)), analyze(steady(batch=32, name="other"))
     document = compare(a, b).to_json()

@@ -10,9 +10,11 @@ from numpy.typing import NDArray
 from stepscope.lenses.throughput.disturbances import disturbances
 from stepscope.lenses.throughput.jobs import jobs
 from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.lenses.throughput.pace import pace
 from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.statistics import statistics
+from stepscope.lenses.throughput.stretches import stretches
 from stepscope.model.throughput import UNKNOWN_NS, Throughput, merge
 
 F64 = NDArray[np.float64]
@@ -46,6 +48,8 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     stated = _stated(record, asked)
     local, average, figures = _figures(record, options, computed, stated)
     base = absolute_base(record)
+    parts = stretches(record)
+    run = pace(record, parts)
     kept = thinned(local, average, options.points)
     return Series(
         run=record.header.run,
@@ -67,8 +71,8 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         reported_average=stated[1][kept] if len(stated[1]) else stated[1],
         recorded=len(local),
         spans=_spans(record, base),
-        annotations=tuple(disturbances(record, asked, base)) if options.disturbances else (),
-        statistics=statistics(record, average, options),
+        annotations=tuple(disturbances(record, asked, run, base)) if options.disturbances else (),
+        statistics=statistics(record, parts, run, average, options),
         problems=_problems(record),
     )
 

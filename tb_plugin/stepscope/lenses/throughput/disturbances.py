@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.throughput import pauses, wording
-from stepscope.lenses.throughput.pace import Pace, pace
+from stepscope.lenses.throughput.pace import Pace
 from stepscope.lenses.throughput.patterns import Blocks, blocks, flat_interval, fluctuation, period
 from stepscope.lenses.throughput.rates import Questions
 from stepscope.lenses.throughput.result import Annotation
-from stepscope.lenses.throughput.stretches import span_intervals, stretches
+from stepscope.lenses.throughput.stretches import span_intervals
 from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 
 Bools = NDArray[np.bool_]
@@ -21,9 +21,8 @@ MOST_SPANS = 5
 DATA_WAIT_SHARE = 0.1
 
 
-def disturbances(record: Throughput, asked: Questions, base_ns: int) -> list[Annotation]:
+def disturbances(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> list[Annotation]:
     """Everything found: what is about the whole run first, then in order of time."""
-    run = pace(record, stretches(record))
     # Where a clock went back nothing can be measured; the step itself is reported.
     run = run.only(run.end_ns > run.begin_ns)
     found = [
@@ -110,10 +109,11 @@ def _timed(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> Ite
     if first is not None:
         yield _first_step(run, first, base_ns)
     yield from _span_annotations(record, run, typical, disturbed, base_ns)
-    for pause in pauses.stalls(run, disturbed, MOST_OF_A_KIND):
+    for pause in pauses.stalls(run, disturbed, typical, MOST_OF_A_KIND):
         disturbed[pause.index] = True
         yield _stall(run, pause, typical, disturbed, base_ns)
-    yield from _patterns(run.only(~disturbed & ~run.first))
+    if run.stride > 1:
+        yield from _patterns(run.only(~disturbed & ~run.first))
 
 
 def _inside_spans(record: Throughput, run: Pace) -> Bools:
@@ -193,11 +193,8 @@ def _stall(run: Pace, pause: pauses.Pause, typical: float, disturbed: Bools, bas
 
 
 def _patterns(calm: Pace) -> Iterator[Annotation]:
-    coarse = len(calm) > 0 and int(np.median(calm.steps)) > 1
-    if not coarse:
-        return
     regular = period(calm)
-    log_steps = int(np.median(calm.steps))
+    log_steps = calm.stride
     if regular is not None:
         flat = regular.intervals * log_steps
         evidence = {

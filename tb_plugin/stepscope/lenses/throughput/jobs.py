@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from stepscope.lenses.throughput.result import Series
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.result import Series, numbers
 from stepscope.model.throughput import Throughput
 
 
@@ -40,7 +43,33 @@ def _job(key: tuple[str, str, str], ranks: Sequence[Series]) -> dict[str, Any]:
         "slowest_run": slowest.run if slowest else None,
         "slowest_p50_ns": slowest.statistics["step_time"]["p50_ns"] if slowest else None,
         "fastest_p50_ns": min((one.statistics["step_time"]["p50_ns"] for one in timed), default=None),
+        **_together(ranks),
     }
+
+
+def _together(ranks: Sequence[Series]) -> dict[str, Any]:
+    """The ranks' rates added up by time, while all of them run; empty where their clocks do not share an origin."""
+    running = [one for one in ranks if len(one.time_ns)]
+    if len(running) < len(ranks) or any(one.clock != "unix" for one in ranks):
+        times = np.empty(0, np.int64)
+    else:
+        # A clock may step back; what was reached stays reached.
+        clocks = [np.maximum.accumulate(one.time_ns) for one in running]
+        every = np.unique(np.concatenate(clocks))
+        times = every[(every >= max(clock[0] for clock in clocks)) & (every <= min(clock[-1] for clock in clocks))]
+    places = [np.searchsorted(clock, times, side="right") - 1 for clock in clocks] if len(times) else []
+    return {
+        "time_ns": list(map(str, times.tolist())),
+        "total": _added([one.total for one in running], places).tolist(),
+        "local_samples_per_sec": numbers(_added([one.local for one in running], places)),
+        "avg_samples_per_sec": numbers(_added([one.average for one in running], places)),
+    }
+
+
+def _added(columns: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]]) -> NDArray[Any]:
+    """The sum over ranks of the last value of each."""
+    values = [column[place] for column, place in zip(columns, places, strict=bool(places))]
+    return np.sum(values, axis=0) if values else np.empty(0)
 
 
 def _sum(ranks: Sequence[Series], kind: str) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,7 @@ F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SECOND_NS = 1_000_000_000
+FEW = 100
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,14 +43,24 @@ class Pace:
     def __len__(self) -> int:
         return len(self.step)
 
-    @property
+    @cached_property
     def per_step_ns(self) -> F64:
         """Time per step."""
-        per_step: F64 = (self.end_ns - self.begin_ns) / self.steps
+        passed = self.end_ns - self.begin_ns
+        per_step: F64 = passed / self.steps
         return per_step
+
+    @cached_property
+    def stride(self) -> int:
+        """How many steps an interval usually covers."""
+        if not len(self.steps) or int(self.steps.max()) == 1:
+            return 1
+        return int(np.median(self.steps))
 
     def only(self, chosen: Bools) -> Pace:
         """Some of the intervals."""
+        if chosen.all():
+            return self
         return Pace(
             self.begin_ns[chosen],
             self.end_ns[chosen],
@@ -73,9 +85,13 @@ def pace(record: Throughput, parts: Sequence[Stretch]) -> Pace:
     if not rows:
         none = np.empty(0, np.int64)
         return Pace(none, none, none, none, np.empty(0, np.bool_), 1)
-    begin, end, step, steps, first = (np.concatenate(column) for column in zip(*rows, strict=True))
-    whole = bool((np.diff(record.marks.time_ns) % SECOND_NS == 0).all())
-    return Pace(begin, end, step, steps, first.astype(np.bool_), SECOND_NS if whole else 1)
+    begin, end, step, steps, first = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*rows, strict=True))
+    return Pace(begin, end, step, steps, first.astype(np.bool_), _resolution(record.marks.time_ns))
+
+
+def _resolution(time_ns: I64) -> int:
+    whole = not ((time_ns[:FEW] - time_ns[0]) % SECOND_NS).any()
+    return SECOND_NS if whole and not ((time_ns - time_ns[0]) % SECOND_NS).any() else 1
 
 
 def _rows(record: Throughput, part: Stretch) -> tuple[I64, I64, I64, I64, Bools]:

@@ -77,9 +77,9 @@ def period(pace: Pace) -> Period | None:
         means = np.bincount(place, times) / np.bincount(place)
         explained = 1.0 - float(((times - means[place]) ** 2).sum()) / spread if spread else 0.0
         difference = float(means.max() - means.min())
-        resolved = difference * float(np.median(pace.steps)) > 3 * pace.resolution_ns
+        resolved = difference * pace.stride > 3 * pace.resolution_ns
         if explained >= EXPLAINED_SHARE and difference >= AMPLITUDE * times.mean() and resolved:
-            lengths = means * float(np.median(pace.steps))
+            lengths = means * pace.stride
             return Period(size, difference / float(times.mean()), explained, round(lengths.min()), round(lengths.max()))
     return None
 
@@ -90,7 +90,7 @@ def fluctuation(pace: Pace) -> float | None:
     if len(times) < LEAST_INTERVALS:
         return None
     deviation, mean = float(times.std()), float(times.mean())
-    resolved = deviation * float(np.median(pace.steps)) > 3 * pace.resolution_ns
+    resolved = deviation * pace.stride > 3 * pace.resolution_ns
     return deviation / mean if deviation > FLUCTUATION * mean and resolved else None
 
 

@@ -44,7 +44,7 @@ def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
     others = pace.per_step_ns[calm if 2 * int(calm.sum()) >= len(pace) - 1 else ~pace.first]
     if not len(pace) or not pace.first[0] or not len(others):
         return None
-    typical, slow = float(np.median(others)), float(np.quantile(others, 0.9))
+    typical, slow = np.quantile(others, [0.5, 0.9]).tolist()
     mine = float(pace.per_step_ns[0])
     # Few others say what is usual only roughly.
     few = len(others) < LEAST_OTHERS
@@ -60,17 +60,18 @@ def _pause(pace: Pace, index: int, typical: float) -> Pause:
     return Pause(index, round(extra), float(pace.per_step_ns[index]) / max(typical, 1.0))
 
 
-def stalls(pace: Pace, disturbed: Bools, most: int) -> list[Pause]:
+def stalls(pace: Pace, disturbed: Bools, typical: float, most: int) -> list[Pause]:
     """Intervals of no known cause that took many times as long as usual: the longest, in order of time."""
     calm = ~pace.first & ~disturbed
     if int(calm.sum()) <= LEAST_OTHERS:
         return []
     times = pace.per_step_ns
-    typical = float(np.median(times[calm]))
-    ratio = STALL_RATIO_SINGLE if int(np.median(pace.steps)) == 1 else STALL_RATIO_COARSE
-    extra = (times - typical) * pace.steps
-    found = np.flatnonzero(calm & (times > ratio * typical) & (extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)))
-    longest = np.sort(found[np.argsort(-extra[found], kind="stable")[:most]])
+    ratio = STALL_RATIO_SINGLE if pace.stride == 1 else STALL_RATIO_COARSE
+    slow = np.flatnonzero(calm & (times > ratio * typical))
+    extra = (times[slow] - typical) * pace.steps[slow]
+    enough = extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)
+    slow, extra = slow[enough], extra[enough]
+    longest = np.sort(slow[np.argsort(-extra, kind="stable")[:most]])
     return [_pause(pace, int(index), typical) for index in longest]
 
 

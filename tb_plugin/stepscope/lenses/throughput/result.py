@@ -119,10 +119,10 @@ class Series:
             "step": [step if step >= 0 else None for step in self.step.tolist()],
             "time_ns": list(map(str, self.time_ns.tolist())),
             "total": self.total.tolist(),
-            "local_samples_per_sec": _numbers(self.local),
-            "avg_samples_per_sec": _numbers(self.average),
-            "reported_local_samples_per_sec": _numbers(self.reported_local),
-            "reported_avg_samples_per_sec": _numbers(self.reported_average),
+            "local_samples_per_sec": numbers(self.local),
+            "avg_samples_per_sec": numbers(self.average),
+            "reported_local_samples_per_sec": numbers(self.reported_local),
+            "reported_avg_samples_per_sec": numbers(self.reported_average),
             "spans": [_span(span) for span in self.spans],
             "annotations": [annotation.to_json() for annotation in self.annotations],
             "statistics": self.statistics,
@@ -134,7 +134,8 @@ def _span(span: Span) -> dict[str, Any]:
     return {"kind": span.kind, "start_ns": str(span.start_ns), "end_ns": str(span.end_ns), "open": span.open}
 
 
-def _numbers(values: F64) -> list[float | None]:
+def numbers(values: F64) -> list[float | None]:
+    """The values as JSON has them: unknown is null."""
     plain: list[float | None] = values.tolist()
     if not np.isnan(values).any():
         return plain

@@ -12,13 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.options import ThroughputOptions
-from stepscope.lenses.throughput.stretches import (
-    Stretch,
-    after_warm_up,
-    last_steps,
-    span_intervals,
-    stretches,
-)
+from stepscope.lenses.throughput.pace import Pace
+from stepscope.lenses.throughput.stretches import Stretch, after_warm_up, last_steps, span_intervals
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
 
 I64 = NDArray[np.int64]
@@ -29,15 +24,18 @@ HISTOGRAM_BINS = 40
 Statistics = dict[str, Any]
 
 
-def statistics(record: Throughput, average: F64, options: ThroughputOptions) -> Statistics:
+def statistics(
+    record: Throughput, parts: list[Stretch], run: Pace, average: F64, options: ThroughputOptions
+) -> Statistics:
     """All figures of a series. What cannot be known is None.
 
     Args:
         record: The series.
+        parts: Its stretches.
+        run: Its pace.
         average: GlobalRate at each question, NaN where unknown.
         options: Window and warm-up.
     """
-    parts = stretches(record)
     counted = bool((record.marks.count >= 0).any())
     trained = [part for part in (after_warm_up(record, one, options.warm_up) for one in parts) if part is not None]
     training = _training_only(record, trained, options, counted)
@@ -51,7 +49,7 @@ def statistics(record: Throughput, average: F64, options: ThroughputOptions) -> 
         "windowed": windowed,
         "training_only": training,
         "steps_per_sec": steps_per_sec,
-        "step_time": step_time(record, parts),
+        "step_time": step_time(run),
         "time_to_first_sample_ns": _first_sample(record),
         "data_wait_share": _share(record, parts, "data"),
         "mfu": _mfu(record, training["per_sec"]),
@@ -153,43 +151,38 @@ def _time_left(record: Throughput, steps_per_sec: float | None) -> int | None:
     return round(left / steps_per_sec * NS_PER_SECOND)
 
 
-def step_durations(record: Throughput, parts: list[Stretch]) -> tuple[F64, I64, int]:
-    """The time of each step between its last mark and the one before, in ns; its step; how many steps a mark covers."""
-    durations, steps, strides = [], [], [1]
-    for part in parts:
-        step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
-        last = np.append(step[1:] != step[:-1], True) if int(step[-1]) >= 0 else np.ones(len(step), np.bool_)
-        step, time = step[last], time[last]
-        stride = np.maximum(np.diff(step), 1)
-        passed = np.diff(time)
-        durations.append((passed / stride)[passed > 0])
-        steps.append(step[1:][passed > 0])
-        strides.append(int(np.median(stride)) if len(stride) else 1)
-    if not durations:
-        return np.empty(0), np.empty(0, np.int64), 1
-    return np.concatenate(durations), np.concatenate(steps), max(strides)
+def step_time(run: Pace) -> Statistics | None:
+    """How long steps take: exact quantiles, and a histogram with logarithmic edges. None for fewer than two steps.
 
-
-def step_time(record: Throughput, parts: list[Stretch]) -> Statistics | None:
-    """How long steps take: exact quantiles, and a histogram with logarithmic edges. None for fewer than two steps."""
-    durations, steps, stride = step_durations(record, parts)
+    A first step has set-up in it and is left out: `time_to_first_sample_ns` tells of it.
+    """
+    timed = run.only(~run.first & (run.end_ns > run.begin_ns))
+    durations = timed.per_step_ns
     if not len(durations):
         return None
     low, high = float(durations.min()), float(durations.max())
     edges = np.geomspace(low, high, HISTOGRAM_BINS + 1) if high > low else np.array([low, high])
     edges[0], edges[-1] = low, high
-    place = np.clip(np.searchsorted(edges, durations, side="right") - 1, 0, len(edges) - 2)
+    place = _places(durations, low, high, len(edges) - 1)
     p50, p95 = np.percentile(durations, [50, 95])
     return {
         "count": len(durations),
-        "resolution_steps": stride,
+        "resolution_steps": timed.stride,
         "mean_ns": round(float(durations.mean())),
         "p50_ns": round(float(p50)),
         "p95_ns": round(float(p95)),
         "max_ns": round(high),
-        "max_step": int(steps[int(np.argmax(durations))]),
+        "max_step": int(timed.step[int(np.argmax(durations))]),
         "histogram": {
             "edge_ns": [round(edge) for edge in edges.tolist()],
             "count": np.bincount(place, minlength=len(edges) - 1).tolist(),
         },
     }
+
+
+def _places(durations: F64, low: float, high: float, bins: int) -> I64:
+    """The bin of each duration among bins of equal ratio."""
+    if bins == 1:
+        return np.zeros(len(durations), np.int64)
+    place: F64 = np.log(durations / low) * (bins / np.log(high / low))
+    return np.clip(place, 0, bins - 1).astype(np.int64)

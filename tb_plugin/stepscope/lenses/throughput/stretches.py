@@ -76,9 +76,8 @@ def _before(first: int, stride: int) -> int:
 
 
 def _stride(step: I64) -> int:
-    changes = np.diff(step)
-    changes = changes[changes > 0]
-    return int(changes[0]) if len(changes) else 1
+    later = step > step[0]
+    return int(step[int(np.argmax(later))] - step[0]) if later.any() else 1
 
 
 def after_warm_up(record: Throughput, stretch: Stretch, steps: int) -> Stretch | None:
