@@ -16,9 +16,9 @@ const SPAN_HUES: Readonly<Record<string, string>> = {
 
 /** What a series is called: its run, and what tells it from the run's other series. */
 export function labels(series: readonly SeriesDocument[]): string[] {
-  const names = new Set(series.map((one) => one.name));
+  const namesOf = (run: string) => new Set(series.filter((one) => one.run === run).map((one) => one.name));
   const plain = series.map(({ run, name }) =>
-    [run === "." ? "" : run, names.size > 1 ? name : ""].filter(Boolean).join(" · "),
+    [run === "." ? "" : run, namesOf(run).size > 1 ? name : ""].filter(Boolean).join(" · "),
   );
   return series.map(({ rank, name }, at) => {
     const label = plain[at] || name;
@@ -30,7 +30,8 @@ export function labels(series: readonly SeriesDocument[]): string[] {
 /** Which x a series can be drawn over. */
 export function xKinds(series: readonly SeriesDocument[]): XKind[] {
   const steps = series.some(({ step }) => step.some((value) => value !== null));
-  const wall = series.every(({ clock }) => clock === "unix");
+  // A series that has only begun has no clock yet.
+  const wall = series.every(({ clock, time_ns }) => clock === "unix" || time_ns.length === 0);
   return [...(steps ? (["step"] as const) : []), "relative", ...(wall ? (["wall"] as const) : [])];
 }
 

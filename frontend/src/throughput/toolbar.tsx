@@ -69,7 +69,7 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
             <a
               key={kind}
               class="link"
-              href={address("export", { lens: "throughput", format: kind, ...options })}
+              href={address("export", { lens: "throughput", format: kind, run: "*", ...options })}
               download
             >
               {kind.toUpperCase()}

@@ -78,11 +78,12 @@ test("a place outside of the points is at their end", () => {
 test("wall time is offered only where all clocks have it, steps where any is known", () => {
   expect(xKinds([series()])).toEqual(["step", "relative", "wall"]);
   expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "relative"]);
+  expect(xKinds([series(), series({ clock: "", time_ns: [] })])).toContain("wall");
   expect(xKinds([series({ step: [null] })])).toEqual(["relative", "wall"]);
 });
 
 test("series are called by their run, and by what tells them apart", () => {
   expect(labels([series(), series({ run: "b" })])).toEqual(["a", "b"]);
-  expect(labels([series(), series({ name: "eval" })])).toEqual(["a · train", "a · eval"]);
+  expect(labels([series(), series({ name: "eval" }), series({ run: "b" })])).toEqual(["a · train", "a · eval", "b"]);
   expect(labels([series({ rank: 0 }), series({ rank: 1 })])).toEqual(["a · rank 0", "a · rank 1"]);
 });
