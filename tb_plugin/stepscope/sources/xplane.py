@@ -9,22 +9,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from stepscope.errors import SourceError
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Header, Loss
-from stepscope.model.profile import Profile
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.xplane_collectives import HostTrace, collectives_of
 from stepscope.sources.xplane_cores import CoreTrace, core_id, read_core
 from stepscope.sources.xplane_file import METADATA_PLANE, SpaceReader, plane_name, read_field
 from stepscope.sources.xplane_folders import Session, host_of, is_profile_name, run_of, sessions_of
 from stepscope.sources.xplane_hlo import Program
-from stepscope.sources.xplane_lanes import PlaneLanes, read_lanes
-from stepscope.sources.xplane_ops import ProgramOps
 from stepscope.sources.xplane_plane import PlaneView
-from stepscope.sources.xplane_profile import ProfileBuilder
 from stepscope.sources.xplane_transfers import HOST_PLANE, TransferRows, read_transfers
+
+if TYPE_CHECKING:
+    from stepscope.model.profile import Profile
+    from stepscope.sources.xplane_lanes import PlaneLanes
+    from stepscope.sources.xplane_ops import ProgramOps
 
 _TASK_PLANE = "Task Environment"
 _EPOCH_LIKE_NS = 10**18
@@ -70,7 +72,7 @@ class _Host:
     trace: HostTrace
     lanes: tuple[PlaneLanes, ...]
     programs: Mapping[int, ProgramOps]
-    wall_anchor_ns: int
+    started_ns: int
 
 
 def _read_hosts(session: Session, progress: Progress | None, *, profiles: bool) -> tuple[list[_Host], list[Loss]]:
@@ -92,7 +94,7 @@ def _read_host(path: Path, progress: Progress | None, profiles: bool) -> _Host:
     lanes: list[PlaneLanes] = []
     programs: dict[int, Program] = {}
     ops: dict[int, ProgramOps] = {}
-    transfers, seen, start_ns = TransferRows(), False, 0
+    transfers, seen, started_ns = TransferRows(), False, 0
     for plane in reader.planes():
         view, seen = PlaneView(plane), True
         number = core_id(view.name)
@@ -100,40 +102,57 @@ def _read_host(path: Path, progress: Progress | None, profiles: bool) -> _Host:
             cores.append(read_core(view, number))
         elif plane.name == METADATA_PLANE:
             programs.update(_programs(view))
-            ops.update({key: ProgramOps(program) for key, program in programs.items()})
+            ops = _program_ops(programs) if profiles else ops
         elif view.name == HOST_PLANE:
             transfers = read_transfers(view)
         elif view.name == _TASK_PLANE:
-            start_ns = _start_ns(view)
+            started_ns = _started_ns(view)
         if profiles:
-            lanes.append(read_lanes(view, ops))
+            lanes.append(_lanes(view, ops))
     damaged = sum(core.damaged for core in cores)
     if damaged:
         reader.losses.append(Loss(path.name, f"{damaged:,} events are damaged", damaged, "Profile again"))
     trace = HostTrace(host_of(path), path.name, seen, cores, programs, transfers, reader.losses)
-    return _Host(trace, tuple(found for found in lanes if found.lanes), ops, start_ns)
+    return _Host(trace, tuple(found for found in lanes if found.lanes), ops, started_ns)
+
+
+# What only profiles need is imported when they are asked for: the table of collectives shall not wait for it.
+def _program_ops(programs: Mapping[int, Program]) -> dict[int, ProgramOps]:
+    from stepscope.sources.xplane_ops import ProgramOps
+
+    return {key: ProgramOps(program) for key, program in programs.items()}
+
+
+def _lanes(view: PlaneView, programs: Mapping[int, ProgramOps]) -> PlaneLanes:
+    from stepscope.sources.xplane_lanes import read_lanes
+
+    return read_lanes(view, programs)
 
 
 def _profile(host: _Host, run: str) -> Profile:
+    from stepscope.sources.xplane_profile import ProfileBuilder
+
     builder = ProfileBuilder(host.lanes, host.programs)
-    anchor = (
-        builder.base_ns
-        if builder.base_ns >= _EPOCH_LIKE_NS
-        else host.wall_anchor_ns and (host.wall_anchor_ns + builder.base_ns)
-    )
     trace = host.trace
     header = Header(
         run=run,
         host=trace.name,
         producer="XPlane",
-        wall_anchor_ns=anchor,
+        wall_anchor_ns=_wall_ns(builder.base_ns, host.started_ns),
         losses=tuple(trace.losses),
         source=trace.source,
     )
     return builder.build(header)
 
 
-def _start_ns(view: PlaneView) -> int:
+def _wall_ns(base_ns: int, started_ns: int) -> int:
+    """Unix time of a base: time stamps count from the epoch, or from the start of the profile where that is known."""
+    if base_ns >= _EPOCH_LIKE_NS:
+        return base_ns
+    return started_ns + base_ns if started_ns else 0
+
+
+def _started_ns(view: PlaneView) -> int:
     start = view.stats(view.plane.stats).get("profile_start_time", 0)
     return start if isinstance(start, int) and 0 < start < 2**63 else 0
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from stepscope.sources.xplane_wire import I64, PADDING, Messages
 
-LANES = 2048
+LANES = 1024
 WINDOW = 64
 HOPS = 12
 LEAST_BYTES = 1 << 18
@@ -34,8 +34,8 @@ def find_run(body: bytes, start: int, field: int) -> tuple[Messages, int] | None
     if walked is None:
         return None
     position, after = walked
-    content, end = _member(data, position)
-    return Messages(data, content, end), after
+    end = np.append(position[1:], after)
+    return Messages(data, position + np.where(end - position > 0x81, 3, 2), end), after
 
 
 def _member(data: Bytes, position: I64) -> tuple[I64, I64]:
