@@ -6,8 +6,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from places import DATA, SHARED
+
+# Timings are never tests: a busy machine must not fail a property.
+settings.register_profile("stepscope", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("stepscope")
 
 
 @pytest.fixture(scope="session")

@@ -16,10 +16,10 @@ from tensorboard import context
 from tensorboard.backend.event_processing.event_file_loader import EventFileLoader
 from tensorboard.compat.proto.event_pb2 import Event, SessionLog
 
-from stepscope.errors import DamagedRecord, NewerSchema, NotFound
+from stepscope.errors import DamagedRecord, LimitExceeded, NewerSchema, NotFound
 from stepscope.model.profile import Profile
 from stepscope.pb import storage_pb2
-from stepscope.store import envelope, names, tfrecord, writing
+from stepscope.store import envelope, names, reading, tfrecord, writing
 from stepscope.store.local import LocalStore
 from stepscope.store.provider import ProviderStore
 from stepscope.store.reading import RecordEntry, RecordStore
@@ -288,6 +288,18 @@ def test_a_part_that_was_never_written_is_an_error(tmp_path: Path, open_store: O
     settle(store, lambda s: len(s.entries()) == 1)
     with pytest.raises((DamagedRecord, NotFound)):
         store.read(only(store))
+
+
+def test_a_read_has_a_limit(tmp_path: Path, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    sink = EventFileSink(tmp_path / "run")
+    RecordWriter(sink).write(profile(500), name="p")
+    sink.close()
+    store = open_store(tmp_path)
+    settle(store, lambda s: len(s.entries()) == 1)
+    monkeypatch.setattr(reading, "LARGEST_READ_BYTES", 5000)
+    with pytest.raises(LimitExceeded, match="more than 5000 bytes of one profile record"):
+        store.read(only(store))
+    assert store.read(only(store), groups=["steps"]).rows == 0
 
 
 def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(tmp_path: Path, open_store: OpenStore) -> None:

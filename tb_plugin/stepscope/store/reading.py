@@ -12,7 +12,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from stepscope.errors import DamagedRecord
+from stepscope.errors import DamagedRecord, LimitExceeded
 from stepscope.model import kinds
 from stepscope.model.columns import Record
 from stepscope.model.wire import Buffer
@@ -20,6 +20,10 @@ from stepscope.pb import storage_pb2
 from stepscope.store import envelope
 
 Message = TypeVar("Message", storage_pb2.RecordIndex, storage_pb2.ElementTable)
+
+
+LARGEST_READ_BYTES = 8 << 30
+"""The most that one read gives, so that a file that was made to cannot fill the memory."""
 
 
 class RecordEntry(NamedTuple):
@@ -124,6 +128,7 @@ class RecordStore(Protocol):
         Raises:
             NotFound: The record is gone.
             DamagedRecord: A checksum, size or index does not hold.
+            LimitExceeded: It is larger than can be read at once.
             NewerSchema: A newer StepScope wrote it.
             RecordError: It breaks a rule of its model.
         """
@@ -197,10 +202,19 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
 def wanted_elements(
     kind: str, table: storage_pb2.ElementTable, groups: Collection[str] | None
 ) -> Iterator[storage_pb2.ElementEntry]:
-    """The elements that hold any of the groups, and those with the record's header and scalars."""
+    """The elements that hold any of the groups, and those with the record's header and scalars.
+
+    Raises:
+        LimitExceeded: Together they hold more than LARGEST_READ_BYTES.
+    """
     wanted = None if groups is None else kinds.with_first_columns(kind, groups)
+    left = LARGEST_READ_BYTES
     for element in table.elements:
         if wanted is None or any(_is_wanted(name, wanted) for name in element.fields):
+            left -= element.raw_size_bytes
+            if left < 0:
+                found = f"more than {LARGEST_READ_BYTES} bytes of one {kind} record"
+                raise LimitExceeded(found, where="table of elements", remedy="Ask for single groups of it")
             yield element
 
 
