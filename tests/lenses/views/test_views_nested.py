@@ -94,6 +94,7 @@ def test_calls_have_percentiles_by_nearest_rank() -> None:
     row = result.names(range(len(result))).index("linear")
     figures = {name: values[0] for name, values in result.figures([row]).items()}
     assert [figures[f"{word}_micros"] for word in ("min", "p50", "p95", "max")] == [0.001, 0.03, 0.04, 0.04]
+    assert result.figures([0])["p50_micros"] == [None]
 
 
 def test_nanoseconds_stay_in_decimal_micros() -> None:

@@ -6,7 +6,8 @@ import numpy as np
 
 from stepscope.lenses.views.accounting import RowFigures
 from stepscope.lenses.views.layout import Layout
-from stepscope.model.columns import Ints
+from stepscope.lenses.views.tree import stable_order
+from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
 
 _PERCENT = {"min_micros": 0, "p50_micros": 50, "p95_micros": 95, "max_micros": 100}
@@ -21,9 +22,15 @@ class CallTimes:
         used = figures.accounting.nodes[calls.node] & figures.nodes.counts_step(calls.step)
         rows = rows[used]
         duration = calls.duration_ticks[used] // np.maximum(calls.count[used], 1)
-        order = np.lexsort((duration, rows))
+        order = stable_order((rows, duration))
         self._duration = duration[order]
         self._start = np.searchsorted(rows[order], np.arange(len(layout) + 1))
+
+    @property
+    def known(self) -> Array:
+        """Which rows of the layout have calls that are recorded one by one."""
+        known: Array = np.diff(self._start) > 0
+        return known
 
     def column(self, name: str) -> Ints:
         """One of the call fields for each row of the layout; 0 where no single call is recorded."""

@@ -20,7 +20,7 @@ def document(result: ViewResult) -> dict[str, Any]:
         "name": result.paths(every),
         "depth": result.depth.tolist(),
         "parent": result.parent.tolist(),
-        **{spec.name: result.column(spec.name).tolist() for spec in result.fields},
+        **result.figures(every),
     }
     if result.view in ("op", "code") and len(result):
         columns["n_graph_nodes"] = result.graph_nodes().tolist()

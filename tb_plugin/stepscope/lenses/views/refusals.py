@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stepscope.lenses.views.options import ORDER_FIELDS, Resolved
 
+KINDS = ("stdout", "none", "file", "text", "timeline", "pprof")
 BARE_ROOT, NOTHING = "root", "nothing"
 
 
@@ -16,7 +17,7 @@ def refusal(resolved: Resolved) -> tuple[str, str] | None:
     kind, _, arguments = (options.output or "stdout").partition(":")
     if not resolved.tfprof:
         return None
-    if kind not in ("stdout", "none", "file", "text", "timeline", "pprof"):
+    if kind not in KINDS:
         return NOTHING, f"Unknown output option: {kind}"
     if any(not part.startswith("outfile=") for part in arguments.split(",") if part):
         return NOTHING, f"Unknown option of output {kind}: {arguments}"

@@ -127,9 +127,16 @@ class ViewResult:
             return values // divisor * factor
         return values / divisor * factor
 
-    def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float]]:
-        """All figures of some rows, in the fields' units."""
-        return {spec.name: self.in_unit(spec, self.exact(spec.name, rows)).tolist() for spec in self.fields}
+    def figures(self, rows: Sequence[int] | Ints) -> dict[str, list[int | float | None]]:
+        """All figures of some rows, in the fields' units; None where a figure is not known."""
+        return {spec.name: self._known(spec, rows) for spec in self.fields}
+
+    def _known(self, spec: FieldSpec, rows: Sequence[int] | Ints) -> list[int | float | None]:
+        values: list[int | float | None] = self.in_unit(spec, self.exact(spec.name, rows)).tolist()
+        if spec not in CALL_FIELDS:
+            return values
+        known = self._call_times.known[self.rows[rows]].tolist()
+        return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
 
     def node_figure(self, spec: FieldSpec, node: int) -> int | float:
         """A figure of a single node, in the field's unit."""
