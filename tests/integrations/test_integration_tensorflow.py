@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -106,3 +108,19 @@ def test_what_cannot_be_logged_is_counted_and_does_not_raise(tmp_path: Path) -> 
         log_function(writer, lambda: None)
         log_run(writer, object(), step=1, graph=tf.Graph())
     assert writer.failures == 2
+
+
+def test_the_example_equals_tfprofs_own_printout(tmp_path: Path) -> None:
+    example = Path(__file__).resolve().parents[2] / "examples" / "tf1_train.py"
+    subprocess.run([sys.executable, str(example), str(tmp_path), "--steps", "15"], check=True, timeout=300)
+    printed = (tmp_path / "tfprof.txt").read_text()
+    printed = printed[printed.index("node name |") :]
+    asked = {"view": "scope", "compat": "tfprof", "max_depth": 100, "order_by": "name"}
+    select = ["micros", "bytes", "params", "float_ops"]
+    for source in (tmp_path, tmp_path / "tfprof.pb"):
+        mine = stepscope.open(source).views(**asked, select=select).to_text()
+        assert [line.rstrip() for line in mine.splitlines()] == [
+            line.rstrip() for line in printed.rstrip().splitlines()
+        ]
+    assert re.search(r"hidden/w \(64x128, 8.19k/", printed)
+    assert len(stepscope.open(tmp_path).throughput().series) == 1
