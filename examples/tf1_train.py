@@ -3,8 +3,8 @@
     python examples/tf1_train.py runs
     tensorboard --logdir runs
 
-tfprof's own profile is written beside it, as older scripts leave it (stepscope import runs/tfprof.pb --logdir runs), and
-its own printout of the same steps to runs/tfprof.txt.
+tfprof's own profile is written beside it, as older scripts leave it (stepscope import runs/tfprof.pb --logdir runs),
+and its own printout of the same steps to runs/tfprof.txt.
 """
 
 from __future__ import annotations
