@@ -88,7 +88,7 @@ def _ends(rows: Sequence[Sequence[int]], count: int) -> Any:
 
 
 def _joined(rows: Sequence[Sequence[int]]) -> Any:
-    return np.array([slot for row in rows for slot in row], np.int32)
+    return np.array([slot for row in rows for slot in row], np.int64)
 
 
 def _rows(mask: Any, invocations: int, slot_offset: int | None, where: str) -> list[list[int]]:
@@ -109,9 +109,11 @@ def _slot_lists(mask: Any, where: str) -> list[list[int]]:
     if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
         return [np.flatnonzero(row).tolist() for row in mask.reshape(-1, mask.shape[-1])]
     values = mask.tolist() if hasattr(mask, "tolist") else list(mask)
-    rows = [values] if not any(isinstance(v, list | tuple) for v in values) else values
-    while any(isinstance(v, list | tuple) for row in rows for v in row):
-        rows = [inner for row in rows for inner in row]
+    rows = [values]
+    while any(isinstance(part, list | tuple) for row in rows for part in row):
+        if not all(isinstance(part, list | tuple) for row in rows for part in row):
+            raise RecordError("slots and lists of slots side by side", where=where, remedy="Give lists of one depth")
+        rows = [part for row in rows for part in row]
     return [[exact(slot, where) for slot in row] for row in rows]
 
 

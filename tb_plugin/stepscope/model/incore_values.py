@@ -14,23 +14,21 @@ from stepscope.model.incore import U64
 G = TypeVar("G", bound=Group)
 
 
-def exact(value: Any, where: str) -> int:
+def exact(value: Any, where: str, *, below: int = 1 << 63) -> int:
     """An integer from an int, a numpy integer or a decimal text, without a detour over floats.
 
     Raises:
-        RecordError: The value is something else, such as a float that may have lost cycles.
+        RecordError: The value is something else, such as a float that may have lost cycles, or does not fit 64 bits.
     """
-    if isinstance(value, str):
-        try:
-            return int(value)
-        except ValueError:
-            raise _not_exact(value, where) from None
     if isinstance(value, bool):
         raise _not_exact(value, where)
     try:
-        return operator.index(value)
-    except TypeError:
+        number = int(value) if isinstance(value, str) else operator.index(value)
+    except (TypeError, ValueError):
         raise _not_exact(value, where) from None
+    if not -(1 << 63) <= number < below:
+        raise RecordError(f"{number:.4e} does not fit 64 bits", where=where, remedy="Check the value")
+    return number
 
 
 def stamp(value: Any, where: str) -> int:
@@ -39,10 +37,7 @@ def stamp(value: Any, where: str) -> int:
     Raises:
         RecordError: The value is no integer of 64 bits.
     """
-    number = exact(value, where)
-    if not -(1 << 63) <= number < 1 << 64:
-        raise RecordError(f"a stamp of {number} does not fit 64 bits", where=where, remedy="Give the counter's value")
-    return number % (1 << 64)
+    return exact(value, where, below=1 << 64) % (1 << 64)
 
 
 def stamps(values: Any, where: str) -> U64:

@@ -6,7 +6,6 @@ describes the JSON.
 
 from __future__ import annotations
 
-import inspect
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -24,6 +23,7 @@ from stepscope.model.incore_timing import from_timing
 from stepscope.model.incore_values import exact
 from stepscope.sources.content import head as read_head
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.incore_schema import KEYS, checked
 from stepscope.sources.swimlane import read_capture
 from stepscope.sources.swimlane_json import load
 from stepscope.sources.swimlane_profile import profile_of
@@ -34,8 +34,7 @@ _NUMPY = b"\x93NUMPY"
 _INPUT = re.compile(rb'"input"\s*:\s*\{')
 _CONTENT = re.compile(rb'"(timing|pairs|split_runs|read_pairs|instrumented_total_cycles)"\s*:')
 _MEANING = re.compile(rb'"(columns|boundaries|participating)"\s*:')
-_PARAMETERS = frozenset(inspect.signature(from_timing).parameters) - {"timing", "header"}
-_OF_FILES = frozenset({"timing", "shape", "dtype", "step"})
+_OF_FILES = frozenset({"timing", "shape", "dtype", "step", "name"})
 _REMEDY = f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
 
 
@@ -59,9 +58,14 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     given = document.get("input", document)
     if not isinstance(given, Mapping):
         raise DamagedSource("input is no object", where=str(described), remedy="Write it as docs/incore.md shows")
-    record, capture = _record(given, described, matrix)
-    name = str(document.get("case") or given.get("name") or (path.name if path.is_dir() else path.stem))
-    step = exact(given["step"], "step") if "step" in given else None
+    case = checked(given, str(described))
+    losses = [
+        Loss(described.name, f"{key} is no key that is known", 1, "Check its spelling")
+        for key in sorted(set(given) - KEYS)
+    ]
+    record, capture = _record(case, described, matrix, losses)
+    name = str(document.get("case") or case.get("name") or (path.name if path.is_dir() else path.stem))
+    step = case.get("step")
     records = [NamedRecord(name, record, step)]
     if capture is not None:
         records.append(NamedRecord(name, profile_of(capture), step))
@@ -90,13 +94,12 @@ def _find(path: Path) -> tuple[Path, Path | None]:
     return found, path
 
 
-def _record(given: Mapping[str, Any], described: Path, matrix: Path | None) -> tuple[InCore, InCore | None]:
+def _record(
+    given: dict[str, Any], described: Path, matrix: Path | None, losses: list[Loss]
+) -> tuple[InCore, InCore | None]:
+    """The record of a case, and the capture that its task's bounds come from. Adds to the losses."""
     folder, where = described.parent, str(described)
-    arguments = {key: value for key, value in given.items() if key in _PARAMETERS}
-    losses = [
-        Loss(described.name, f"{key} is no key that is known", 1, "Check its spelling")
-        for key in sorted(set(given) - _PARAMETERS - _OF_FILES)
-    ]
+    arguments = {key: value for key, value in given.items() if key not in _OF_FILES}
     losses += _check_slot_map(arguments)
     if matrix is None and given.get("timing"):
         matrix = _neighbour(folder, given["timing"], where)
@@ -104,7 +107,7 @@ def _record(given: Mapping[str, Any], described: Path, matrix: Path | None) -> t
     if isinstance(given.get("read_pairs"), str):
         arguments["read_pairs"] = _array(_neighbour(folder, given["read_pairs"], where), {})
     capture = None
-    if isinstance(given.get("l2"), Mapping) and "records" in given["l2"]:
+    if "records" in given.get("l2", {}):
         capture = read_capture(_neighbour(folder, given["l2"]["records"], where))
         arguments["l2"], loss = _bounds(given["l2"], capture, given, where)
         losses += loss
@@ -129,8 +132,8 @@ def _bounds(
     """M0 and M1 of a task from its capture: the first start and the last end over its rows."""
     if l2.get("bounds", "envelope") != "envelope":
         raise UnsupportedSource(f"l2 bounds {l2['bounds']!r}", where=where, remedy='Use "envelope"')
-    task = exact(l2.get("task_id"), "l2.task_id")
-    found = envelope(capture, task) if 0 <= task < 1 << 64 else None
+    task = exact(l2.get("task_id"), "l2.task_id", below=1 << 64)
+    found = envelope(capture, task) if task >= 0 else None
     if found is None:
         return {}, [Loss("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
     clock, unit = given.get("clock_freq_hz"), capture.unit

@@ -35,7 +35,7 @@ def read_cycles(document: Document, where: str) -> Draft:
         format=_format(document, width),
         level=level_of(document, where),
         clock_freq_hz=_clock(metadata, where),
-        core_types=[str(kind) for kind in metadata.get("core_types") or ()],
+        core_types=_core_types(metadata.get("core_types")),
     )
     if document.get("aicpu_orchestrator_phases") and document.get("host_orchestrator_phases"):
         raise DamagedSource(
@@ -49,6 +49,10 @@ def read_cycles(document: Document, where: str) -> Draft:
     draft.activities += _orchestrator_phases(document)
     draft.losses += _capture_losses(document, metadata)
     return draft
+
+
+def _core_types(kinds: Any) -> list[str]:
+    return [str(kind) for kind in kinds] if isinstance(kinds, list) else []
 
 
 def level_of(document: Document, where: str) -> int:
@@ -70,7 +74,7 @@ def level_of(document: Document, where: str) -> int:
 
 def _clock(metadata: Document, where: str) -> int:
     clock = metadata.get("clock_freq_hz")
-    if not isinstance(clock, int) or clock <= 0:
+    if type(clock) is not int or not 0 < clock < 1 << 50:
         raise DamagedSource(
             f"metadata missing/zero clock_freq_hz: {clock!r:.40}",
             where=where,
@@ -110,8 +114,10 @@ def _is_row(row: Any, width: int) -> bool:
     """Whether a row has its integers, and a kernel that ends after it starts."""
     if not isinstance(row, list) or len(row) != width or not all(type(value) is int for value in row):
         return False
-    core, task, _, start, end = row[:5]
-    return bool(0 < start <= end < 1 << 63 and 0 <= task < 1 << 64 and 0 <= core < 1 << 20)
+    core, task, *others = row
+    start, end = row[3:5]
+    small = all(-(1 << 62) < value < 1 << 62 for value in others)
+    return bool(small and 0 < start <= end and 0 <= task < 1 << 64 and 0 <= core < 1 << 20)
 
 
 def _add_tasks(draft: Draft, rows: Sequence[Any], width: int) -> None:
@@ -142,8 +148,12 @@ def _scheduler_rows(document: Document, where: str) -> Sequence[Any]:
 
 def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
     """Gives tasks their dispatch and finish by (core, dispatch id), with the epoch where rows have one."""
-    width = 5 if epochs and any(len(row) == 5 for row in rows) else 4
-    stamps = {(row[0], row[1], *row[4:width]): row for row in rows if isinstance(row, list) and len(row) >= width}
+    good = [row for row in rows if _is_scheduler_row(row)]
+    if len(good) < len(rows):
+        what = "scheduler rows are not the integers core, dispatch, start, end"
+        draft.losses.append(Loss("aicpu_tasks", what, len(rows) - len(good), "Capture again if they matter"))
+    width = 5 if epochs and any(len(row) == 5 for row in good) else 4
+    stamps = {(row[0], row[1], *row[4:width]): row for row in good if len(row) >= width}
     tasks = draft.tasks
     parts = [tasks["core"], tasks["dispatch_id"]] + ([tasks["epoch"]] if width == 5 else [])
     keys = list(zip(*parts, strict=True))
@@ -158,24 +168,39 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
         draft.losses.append(Loss("aicpu_tasks", what, unmatched.total(), "Capture with more AICore buffers per core"))
 
 
+def _is_scheduler_row(row: Any) -> bool:
+    if not isinstance(row, list) or len(row) not in (4, 5):
+        return False
+    return all(type(value) is int and -(1 << 62) < value < 1 << 62 for value in row)
+
+
 def _scheduler_phases(document: Document) -> Iterator[Activity]:
-    for thread, phases in enumerate(_threads(document.get("aicpu_scheduler_phases"))):
+    for thread, phases in enumerate(threads_of(document.get("aicpu_scheduler_phases"))):
         yield from _spans(phases, f"scheduler {thread}", "kind")
-    records = document.get("scheduler_records")
-    for stream in (records.get("streams") or ()) if isinstance(records, Mapping) else ():
+    for stream in _streams(document):
         lane = f"scheduler {stream.get('scheduler_id', '?')} worker {stream.get('worker_id', '?')}"
         yield from _spans(stream.get("records") or (), lane, "kind")
 
 
 def _orchestrator_phases(document: Document) -> Iterator[Activity]:
-    for thread, phases in enumerate(_threads(document.get("aicpu_orchestrator_phases"))):
+    for thread, phases in enumerate(threads_of(document.get("aicpu_orchestrator_phases"))):
         yield from _spans(phases, f"orchestrator {thread}", "phase")
-    for thread, phases in enumerate(_threads(document.get("host_orchestrator_phases"))):
+    for thread, phases in enumerate(threads_of(document.get("host_orchestrator_phases"))):
         yield from _spans(phases, f"host orchestrator {thread}", "phase", Clock.HOST_NS)
     yield from _spans(document.get("host_device_uploads") or (), "host upload", "phase", Clock.HOST_NS)
 
 
-def _threads(phases: Any) -> list[Any]:
+def _streams(document: Document) -> list[Document]:
+    records = document.get("scheduler_records")
+    streams = records.get("streams") if isinstance(records, Mapping) else None
+    return [stream for stream in streams if isinstance(stream, Mapping)] if isinstance(streams, list) else []
+
+
+def _count(value: Any) -> int:
+    return value if type(value) is int and 0 < value < 1 << 62 else 0
+
+
+def threads_of(phases: Any) -> list[Any]:
     """Phases per thread; a flat list is one thread."""
     if not isinstance(phases, list):
         return []
@@ -185,7 +210,7 @@ def _threads(phases: Any) -> list[Any]:
 def _spans(rows: Any, lane: str, kind: str, clock: Clock = Clock.DEVICE) -> Iterator[Activity]:
     start, end = ("start_host_ns", "end_host_ns") if clock is Clock.HOST_NS else ("start_cycles", "end_cycles")
     for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, Mapping) and type(row.get(start)) is int and type(row.get(end)) is int:
+        if isinstance(row, Mapping) and _is_time(row.get(start)) and _is_time(row.get(end)):
             task = row.get("task_id")
             yield Activity(
                 lane,
@@ -197,16 +222,20 @@ def _spans(rows: Any, lane: str, kind: str, clock: Clock = Clock.DEVICE) -> Iter
             )
 
 
+def _is_time(value: Any) -> bool:
+    return type(value) is int and -(1 << 62) < value < 1 << 62
+
+
 def _capture_losses(document: Document, metadata: Document) -> Iterator[Loss]:
     host = metadata.get("host_capture")
-    if isinstance(host, Mapping) and host.get("dropped_records"):
-        yield Loss("metadata.host_capture", "host records were dropped", int(host["dropped_records"]), "")
+    if isinstance(host, Mapping) and _count(host.get("dropped_records")):
+        yield Loss("metadata.host_capture", "host records were dropped", _count(host.get("dropped_records")), "")
     if document.get("host_orchestrator_phases"):
         what = "the host's spans are on a clock of their own and are not subtracted from the device's"
         yield Loss("host_orchestrator_phases", what, 0, "Read them as durations")
-    records = document.get("scheduler_records")
-    for stream in (records.get("streams") or ()) if isinstance(records, Mapping) else ():
-        capture = stream.get("capture") or {}
-        if capture.get("dropped") or capture.get("truncated"):
+    for stream in _streams(document):
+        capture = stream.get("capture")
+        dropped = _count(capture.get("dropped")) if isinstance(capture, Mapping) else 0
+        if dropped:
             where = f"scheduler_records, scheduler {stream.get('scheduler_id')}"
-            yield Loss(where, "scheduler records were dropped", int(capture.get("dropped") or 0), "Use larger buffers")
+            yield Loss(where, "scheduler records were dropped", dropped, "Use larger buffers")

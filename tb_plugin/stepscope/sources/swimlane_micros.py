@@ -10,7 +10,7 @@ from typing import Any
 
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Loss
-from stepscope.sources.swimlane_cycles import LEVEL_KEYS, level_of
+from stepscope.sources.swimlane_cycles import LEVEL_KEYS, level_of, threads_of
 from stepscope.sources.swimlane_draft import Activity, Draft
 
 Document = Mapping[str, Any]
@@ -36,7 +36,7 @@ def read_micros(document: Document, where: str) -> Draft:
         lost = len(document["tasks"]) - len(rows)
         draft.losses.append(Loss("tasks", "tasks lack an id, core or time", lost, "Capture again if they matter"))
     _add_tasks(draft, rows)
-    draft.edges = {(row["task_id"], int(s)): "fanout" for row in rows for s in row.get("fanout") or ()}
+    draft.edges = {(row["task_id"], successor): "fanout" for row in rows for successor in _fanout(row)}
     draft.activities = list(_activities(document))
     return draft
 
@@ -57,8 +57,21 @@ def _version(document: Document, where: str) -> str:
 def _is_task(row: Any) -> bool:
     if not isinstance(row, Mapping):
         return False
-    ids = all(type(row.get(key)) is int and row[key] >= 0 for key in ("task_id", "core_id"))
-    return ids and all(isinstance(row.get(key), int | float) for key in ("start_time_us", "end_time_us"))
+    ids = _is_id(row.get("task_id"), 1 << 64) and _is_id(row.get("core_id"), 1 << 20)
+    return ids and all(_is_micros(row.get(key)) for key in ("start_time_us", "end_time_us"))
+
+
+def _is_id(value: Any, below: int) -> bool:
+    return type(value) is int and 0 <= value < below
+
+
+def _is_micros(value: Any) -> bool:
+    return isinstance(value, int | float) and abs(value) < 1 << 52
+
+
+def _fanout(row: Document) -> list[int]:
+    successors = row.get("fanout")
+    return [s for s in successors if _is_id(s, 1 << 64)] if isinstance(successors, list) else []
 
 
 def _add_tasks(draft: Draft, rows: Sequence[Document]) -> None:
@@ -71,23 +84,22 @@ def _add_tasks(draft: Draft, rows: Sequence[Document]) -> None:
 
 
 def _function(number: Any) -> int:
-    return number if type(number) is int else -1
+    return number if _is_id(number, 1 << 31) else -1
 
 
 def _ns(micros: Any) -> int:
-    return round(micros * 1000) if isinstance(micros, int | float) else 0
+    return round(micros * 1000) if _is_micros(micros) else 0
 
 
 def _activities(document: Document) -> Iterator[Activity]:
     for key, lane in (("aicpu_scheduler_phases", "scheduler"), ("aicpu_orchestrator_phases", "orchestrator")):
-        threads = document.get(key) or []
-        nested = threads if any(isinstance(part, list) for part in threads) else [threads]
-        for number, phases in enumerate(nested):
-            for row in phases:
-                yield Activity(
-                    f"{lane} {number}",
-                    str(row.get("phase", "")),
-                    _ns(row.get("start_time_us")),
-                    _ns(row.get("end_time_us")),
-                    row.get("task_id"),
-                )
+        for number, phases in enumerate(threads_of(document.get(key))):
+            for row in phases if isinstance(phases, list) else ():
+                if isinstance(row, Mapping):
+                    yield _activity(f"{lane} {number}", row)
+
+
+def _activity(lane: str, row: Document) -> Activity:
+    task = row.get("task_id")
+    start, end = _ns(row.get("start_time_us")), _ns(row.get("end_time_us"))
+    return Activity(lane, str(row.get("phase", "")), start, end, task if _is_id(task, 1 << 64) else None)

@@ -29,7 +29,8 @@ def is_trace(head: bytes) -> bool:
 
 def read_trace(document: Mapping[str, Any], where: str) -> Draft:
     """The draft of a trace."""
-    events = [event for event in document["traceEvents"] if isinstance(event, Mapping)]
+    listed = document["traceEvents"]
+    events = [event for event in listed if _is_event(event)] if isinstance(listed, list) else []
     processes, threads = _names(events)
     workers = {pid for pid, names in processes.items() if names & set(_WORKERS)}
     workers = workers or {pid for pid, names in processes.items() if any(_BLOCK.match(name) for name in names)}
@@ -44,13 +45,19 @@ def read_trace(document: Mapping[str, Any], where: str) -> Draft:
     return draft
 
 
+def _is_event(event: Any) -> bool:
+    """Whether it is an event whose process and thread are numbers or words."""
+    return isinstance(event, Mapping) and all(isinstance(event.get(key), int | str | None) for key in ("pid", "tid"))
+
+
 def _names(events: Sequence[Event]) -> tuple[dict[Any, set[str]], dict[tuple[Any, Any], str]]:
     processes: dict[Any, set[str]] = {}
     threads: dict[tuple[Any, Any], str] = {}
     for event in events:
         if event.get("ph") != "M":
             continue
-        name = str((event.get("args") or {}).get("name", ""))
+        args = event.get("args")
+        name = str(args.get("name", "")) if isinstance(args, Mapping) else ""
         if event.get("name") == "process_name":
             processes.setdefault(event.get("pid"), set()).add(name)
         elif event.get("name") == "thread_name":
@@ -64,15 +71,16 @@ def _on_scheduler(event: Event, threads: Mapping[tuple[Any, Any], str]) -> bool:
 
 
 def _row(event: Event, threads: Mapping[tuple[Any, Any], str]) -> dict[str, Any] | None:
-    args = event.get("args") or {}
+    args = event.get("args")
+    args = args if isinstance(args, Mapping) else {}
     task = args.get("taskId", args.get("task_id"))
     start, duration = _micros(event.get("ts")), _micros(event.get("dur"))
     thread = threads.get((event.get("pid"), event.get("tid")), "")
     named = _CORE.search(thread)
     core = args.get("core", int(named[2] or named[4]) if named else None)
-    if type(task) is not int or type(core) is not int or start is None or duration is None:
+    if not _is_id(task, 1 << 64) or not _is_id(core, 1 << 20) or start is None or duration is None:
         return None
-    setup = args.get("local_setup_us", 0)
+    setup = _micros(args.get("local_setup_us")) or 0
     begin, end = round((start + setup) * 1000), round((start + duration) * 1000)
     return {
         "task": task,
@@ -82,12 +90,17 @@ def _row(event: Event, threads: Mapping[tuple[Any, Any], str]) -> dict[str, Any]
         "start": begin,
         "end": end,
         "name": str(args.get("name") or _label(str(event.get("name", "")))),
-        "function": args.get("func_id", -1),
+        "function": args["func_id"] if _is_id(args.get("func_id"), 1 << 31) else -1,
     }
 
 
+def _is_id(value: Any, below: int) -> bool:
+    return type(value) is int and 0 <= value < below
+
+
 def _micros(value: Any) -> float | None:
-    return value if isinstance(value, int | float) and not isinstance(value, bool) else None
+    known = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1 << 52
+    return value if known else None
 
 
 def _type(named: re.Match[str] | None, event: Event) -> str:
@@ -119,13 +132,10 @@ def _activities(
     for event in spans:
         if event.get("cat") not in ("scheduler", "orchestrator") or event.get("pid") in workers:
             continue
-        lane = threads.get((event["pid"], event.get("tid")), " ".join(sorted(processes.get(event["pid"], ()))))
-        args = event.get("args") or {}
-        start, task = event.get("ts", 0) * 1000, args.get("task_id")
-        yield Activity(
-            lane,
-            str(args.get("phase", event.get("name"))),
-            round(start),
-            round(start + event.get("dur", 0) * 1000),
-            task if type(task) is int else None,
-        )
+        lane = threads.get((event.get("pid"), event.get("tid")), " ".join(sorted(processes.get(event.get("pid"), ()))))
+        start, duration, args = _micros(event.get("ts")), _micros(event.get("dur")), event.get("args")
+        if start is None or duration is None or not isinstance(args, Mapping):
+            continue
+        task = args.get("task_id")
+        kind, end = str(args.get("phase", event.get("name"))), round((start + duration) * 1000)
+        yield Activity(lane, kind, round(start * 1000), end, task if _is_id(task, 1 << 64) else None)
