@@ -9,8 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from stepscope.errors import DamagedSource
+from stepscope.errors import DamagedSource, StepscopeError
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.result import Series
 from stepscope.model.throughput import UNKNOWN_NS, Throughput
@@ -229,3 +231,88 @@ def test_a_lightning_table_without_totals_keeps_the_stated_rates(tmp_path: Path)
     text = "step,train/device/samples_per_sec\n10,64.0\n20,32.0\n"
     found = series(records(write(tmp_path, text, "metrics.csv"))["train"])
     assert (found.figures, found.local.tolist()) == ("reported", [64.0, 32.0])
+
+
+ODD = st.one_of(
+    st.none(),
+    st.booleans(),
+    st.integers(),
+    st.floats(),
+    st.text(max_size=8),
+    st.lists(st.integers(), max_size=2),
+    st.sampled_from([10**30, -1, "nan", "1e999", {"throughput": 1.0}, {"throughput": float("nan")}]),
+)
+KEYS = st.sampled_from(["block_start", "block_stop", "eval_start", "eval_stop", "tracked_stats", "global_batch_size"])
+TIMES = st.one_of(st.integers(0, 2**41), ODD)
+FIELDS = st.dictionaries(st.sampled_from(["samples_count", "step", "epoch_num"]), st.one_of(ODD, st.integers(1, 99)))
+
+
+def read_or_refuse(path: Path) -> None:
+    """Whatever the file holds: records that can be shown, or an error of ours."""
+    try:
+        found = registry.read(path)
+    except StepscopeError:
+        return
+    for named in found.records:
+        named.record.validate()
+        analyze(named.record).to_json()  # type: ignore[arg-type]
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.fixed_dictionaries({"key": KEYS, "time_ms": TIMES, "value": ODD, "metadata": FIELDS}), max_size=12))
+def test_any_mlperf_line_is_read_or_counted(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
+    read_or_refuse(write(tmp_path, "".join(f":::MLLOG {json.dumps(line)}\n" for line in lines)))
+
+
+NAMES = st.sampled_from(
+    ["train_samples_per_second", "train_runtime", "eval_samples_per_second", "train_tokens_per_second", "step", "loss"]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.dictionaries(NAMES, st.one_of(ODD, st.floats(0, 1e6))), max_size=5), ODD)
+def test_any_trainer_state_is_read_or_refused(tmp_path: Path, history: list[Any], steps: Any) -> None:
+    state = {"best_metric": None, "log_history": history, "max_steps": steps}
+    read_or_refuse(write(tmp_path, json.dumps(state), "trainer_state.json"))
+
+
+CELLS = st.sampled_from(["", "1", "2.5", "nan", "inf", "-1", "x", "1e300", "100"])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=5), max_size=6))
+def test_any_table_is_read_or_refused(tmp_path: Path, rows: list[list[str]]) -> None:
+    header = "step,train/device/samples_per_sec,train/samples,train/time\n"
+    read_or_refuse(write(tmp_path, header + "".join(",".join(row) + "\n" for row in rows), "metrics.csv"))
+
+
+PIECES = st.sampled_from(
+    [
+        "| Train ",
+        "| Eval ",
+        "Device=CSX, ",
+        "Step=100, ",
+        "Step=-3, ",
+        "Step=9999999999999999999999, ",
+        "Rate=1.5 samples/sec, ",
+        "Rate=nan, ",
+        "GlobalRate=1.5 samples/sec",
+        "GlobalRate=0.00",
+        "GlobalRate=",
+        "2024-12-21 00:56:01,022 ",
+        "2024-99-99 00:00:00,000 ",
+        " Time=23:59:59",
+        " Time=99:99:99",
+        "Beginning appliance run",
+        "Saving checkpoint at step 5",
+        "Saved checkpoint",
+        "Effective batch size is 0",
+        "\n",
+    ]
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@given(st.lists(PIECES, max_size=40))
+def test_any_console_log_is_read_or_refused(tmp_path: Path, pieces: list[str]) -> None:
+    read_or_refuse(write(tmp_path, LINE.format(1, 1.0, 1.0, "") + "".join(pieces)))

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
+from stepscope.sources import figures
+
 NS_PER_SECOND = 1_000_000_000
 DAY_NS = 86_400 * NS_PER_SECOND
 
@@ -112,25 +114,25 @@ def _stamp(line: str, end: int) -> int | None:
 
 def _take_point(log: ConsoleLog, day: _Days, line: str, rates: re.Match[str], stamp: int | None, number: int) -> None:
     pairs = {key: (value, unit) for key, value, unit in _PAIR.findall(line[rates.end() :])}
-    text, unit = pairs["Rate"]
-    total = pairs["GlobalRate"][0]
+    text, unit = pairs.get("Rate", ("", ""))
+    total = pairs.get("GlobalRate", ("", ""))[0]
     step = pairs.get("Batch") or pairs.get("Step") or pairs.get("GlobalStep") or ("", "")
     if stamp is None and "Time" in pairs:
         stamp = day.absolute(pairs["Time"][0])
-    try:
-        point = Point(
-            phase="train" if rates[1].lower() == "train" else "eval",
-            device=pairs.get("Device", ("", ""))[0],
-            step=int(step[0]),
-            rate=float(text),
-            global_rate=float(total),
-            time_ns=stamp,
-            unit=unit or "samples",
-            precision=0.5 * 10.0 ** -len(total.partition(".")[2]),
-        )
-    except ValueError:
+    local, average, at = figures.rate(text), figures.rate(total), figures.whole(step[0])
+    if local is None or average is None or at is None or at < 0:
         log.broken.append(number)
         return
+    point = Point(
+        phase="train" if rates[1].lower() == "train" else "eval",
+        device=pairs.get("Device", ("", ""))[0],
+        step=at,
+        rate=local,
+        global_rate=average,
+        time_ns=stamp,
+        unit=unit or "samples",
+        precision=0.5 * 10.0 ** -len(total.partition(".")[2]),
+    )
     log.points.append(point)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -16,10 +17,13 @@ import numpy as np
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss, Strings
 from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Throughput
+from stepscope.sources import figures
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 
 NS_PER_SECOND = 1e9
+LARGEST = 2.0**53
+LONGEST_SECONDS = 1e9
 RATE = "samples_per_sec"
 Row = dict[str, str]
 
@@ -60,10 +64,8 @@ def _series(path: Path, rows: list[Row]) -> Iterator[NamedRecord]:
 
 
 def _number(row: Row, column: str) -> float | None:
-    try:
-        return float(row.get(column) or "")
-    except ValueError:
-        return None
+    number = figures.rate(row.get(column))
+    return number if number is not None and number < LARGEST else None
 
 
 def _record(path: Path, stage: str, column: str, rows: list[Row], all_rows: int) -> Throughput:
@@ -71,8 +73,10 @@ def _record(path: Path, stage: str, column: str, rows: list[Row], all_rows: int)
     times = [_number(row, f"{stage}/time") for row in rows]
     totals = [_number(row, f"{stage}/samples") for row in rows]
     timed = None not in times
-    time_ns = np.array([round((time or 0.0) * NS_PER_SECOND) for time in times], np.int64)
-    counted = timed and None not in totals
+    time_ns = np.array([round(min(time or 0.0, LONGEST_SECONDS) * NS_PER_SECOND) for time in times], np.int64)
+    counted = (
+        timed and None not in totals and all(low <= high for low, high in pairwise(total for total in totals if total))
+    )
     losses = () if timed else (Loss("time", "no time is logged", len(rows), "Rates can be shown by step only"),)
     index = np.arange(len(rows))
     total = np.array([int(value or 0) for value in totals], np.int64)

@@ -17,11 +17,13 @@ import numpy as np
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss, Strings
 from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.sources import figures
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 
 MARK = b":::MLLOG"
 NS_PER_MS = 1_000_000
+LATEST_MS = 2**42
 SPAN_WORDS = ("evaluation", "pause")
 
 
@@ -75,7 +77,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         losses=tuple(_losses(broken)),
     )
     batch = _value(lines, "global_batch_size")
-    batch_size = int(batch) if isinstance(batch, int | float) else 0
+    batch_size = max(figures.whole(batch) or 0, 0)
     record = _record(header, lines, stated, counted, batch_size)
     last = int(record.samples.step.max()) if len(record.samples) else None
     return Imported((NamedRecord("train", record, last),), path.name.partition(".")[0])
@@ -88,11 +90,20 @@ def _parse(text: str) -> tuple[list[Line], list[int]]:
         if not mark:
             continue
         try:
-            found = json.loads(body)
-            lines.append(Line(found["key"], int(found["time_ms"]) * NS_PER_MS, found["value"], found["metadata"] or {}))
-        except (ValueError, KeyError, TypeError):
+            lines.append(_line(json.loads(body)))
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             broken.append(number)
     return lines, broken
+
+
+def _line(found: dict[str, Any]) -> Line:
+    time_ms = figures.whole(found["time_ms"])
+    if time_ms is None or abs(time_ms) > LATEST_MS:
+        raise ValueError("no time")
+    metadata = found.get("metadata")
+    return Line(
+        str(found["key"]), time_ms * NS_PER_MS, found.get("value"), metadata if isinstance(metadata, dict) else {}
+    )
 
 
 def _losses(broken: Sequence[int]) -> Iterator[Loss]:
@@ -106,16 +117,19 @@ def _value(lines: Sequence[Line], key: str) -> Any:
 
 def _throughput(line: Line) -> float | None:
     value = line.value.get("throughput") if isinstance(line.value, dict) else None
-    return float(value) if isinstance(value, int | float) else None
+    return figures.rate(value)
 
 
 def _counted(lines: Sequence[Line]) -> Counted | None:
-    starts = [line for line in lines if line.key == "block_start" and "samples_count" in line.metadata]
-    stops = [line for line in lines if line.key == "block_stop" and "samples_count" in line.metadata]
-    totals = [int(line.metadata["samples_count"]) for line in stops]
-    if not starts or not stops or sorted(set(totals)) != totals:
+    starts = [line for line in lines if line.key == "block_start"]
+    stops = [
+        (line.time_ns, figures.whole(line.metadata.get("samples_count"))) for line in lines if line.key == "block_stop"
+    ]
+    counted = [(time_ns, total) for time_ns, total in stops if total is not None and total > 0]
+    totals = [total for _, total in counted]
+    if not starts or not counted or sorted(set(totals)) != totals:
         return None
-    return Counted(starts[0].time_ns, [line.time_ns for line in stops], totals)
+    return Counted(starts[0].time_ns, [time_ns for time_ns, _ in counted], totals)
 
 
 def _record(
@@ -159,8 +173,9 @@ def _stated_samples(stated: Sequence[Line], base: int) -> Samples:
 
 def _step(line: Line) -> int:
     for key in ("step", "step_num", "samples_count", "epoch_num"):
-        if isinstance(line.metadata.get(key), int | float):
-            return int(line.metadata[key])
+        found = figures.whole(line.metadata.get(key))
+        if found is not None and found >= 0:
+            return found
     return -1
 
 

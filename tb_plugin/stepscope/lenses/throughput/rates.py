@@ -49,15 +49,11 @@ class Rates:
         total: Samples since the last reset.
         local: Rate, per second.
         average: GlobalRate, per second.
-        interval_ns: Time since the last question that was answered, 0 where none is answered or known.
-        interval_count: Samples in that time.
     """
 
     total: I64
     local: F64
     average: F64
-    interval_ns: I64
-    interval_count: I64
 
 
 def questions(record: Throughput, options: ThroughputOptions) -> Questions:
@@ -131,7 +127,7 @@ def rates(record: Throughput, asked: Questions, smoothing: float) -> Rates:
     counted = np.concatenate([[0], np.cumsum(np.maximum(record.marks.count, 0))])
     totals = counted[asked.mark_end]
     size = len(totals)
-    out = Rates(totals.copy(), np.zeros(size), np.zeros(size), np.zeros(size, np.int64), np.zeros(size, np.int64))
+    out = Rates(totals.copy(), np.zeros(size), np.zeros(size))
     start = None if record.start_ns == UNKNOWN_NS else record.start_ns
     tracker = _Tracker(start, start)
     resets = record.resets
@@ -156,21 +152,22 @@ def _answer(tracker: _Tracker, times: I64, totals: I64, smoothing: float, out: R
     """Answers the questions between two resets and moves the tracker to their end."""
     out.total[where] = totals - tracker.base
     out.average[where] = _average(tracker, times, totals)
-    local, interval, count = (getattr(out, name)[where] for name in ("local", "interval_ns", "interval_count"))
+    local = out.local[where]
     if tracker.last is None:
         # Nobody knows when the first interval began: it only says where the second one begins.
         local[0] = np.nan
         tracker.last, tracker.taken = int(times[0]), int(totals[0])
     highest = np.maximum.accumulate(np.concatenate([[tracker.last], times]))
-    answered = np.flatnonzero(times > highest[:-1])
-    if not len(answered):
+    later = times > highest[:-1]
+    if not later.any():
         return
-    interval[answered] = np.diff(times[answered], prepend=tracker.last)
-    count[answered] = np.diff(totals[answered], prepend=tracker.taken)
-    current = count[answered] / (interval[answered] / NS_PER_SECOND)
-    local[answered] = smooth(current, smoothing, tracker.previous)
-    tracker.last, tracker.taken = int(times[answered[-1]]), int(totals[answered[-1]])
-    tracker.previous = float(local[answered[-1]])
+    # Nearly always every question is answered; a slice then spares copies.
+    answered: slice | I64 = slice(None) if later.all() else np.flatnonzero(later)
+    times, totals = times[answered], totals[answered]
+    passed, fresh = np.diff(times, prepend=tracker.last), np.diff(totals, prepend=tracker.taken)
+    rate = smooth(fresh / (passed / NS_PER_SECOND), smoothing, tracker.previous)
+    local[answered] = rate
+    tracker.last, tracker.taken, tracker.previous = int(times[-1]), int(totals[-1]), float(rate[-1])
 
 
 def _average(tracker: _Tracker, times: I64, totals: I64) -> F64 | float:
