@@ -78,6 +78,13 @@ def test_specs_are_split_as_tensorboard_splits_them() -> None:
     assert rundirs.roots("~", "a:b") == {os.path.expanduser("~"): ""}
 
 
+def test_two_directories_of_one_name_are_one_run(tmp_path: Path) -> None:
+    write(tmp_path / "a", "from a")
+    write(tmp_path / "b", "from b")
+    store = fresh(logdir_spec=f"x:{tmp_path}/a,x:{tmp_path}/b")
+    assert [(e.run, e.name) for e in store.entries()] == [("x/.", "from a"), ("x/.", "from b")]
+
+
 def test_two_live_writers_in_one_run_are_both_read(tmp_path: Path) -> None:
     sinks = [EventFileSink(tmp_path / "run") for _ in range(2)]
     writers = [RecordWriter(sink) for sink in sinks]
@@ -212,7 +219,7 @@ def test_an_event_that_is_none_is_said(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
     sink._add([b"\x0a\xff stepscope avg_x_per_sec"])
     sink.close()
-    assert [problem.what for problem in fresh(tmp_path).problems()] == ["a record that is no event"]
+    assert [problem.what for problem in fresh(tmp_path).problems()] == ["a record that is no event, 26 bytes"]
 
 
 def test_scalars_written_as_tensors_are_read(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ import threading
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from stores import profile
 from tensorboard.compat.proto.event_pb2 import Event
@@ -48,6 +49,13 @@ def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:
 def test_event_bytes_are_what_protobuf_would_write(tmp_path: Path) -> None:
     made = b"".join(events.scalar_event("größe", 1.5, 7, 2.5))
     assert Event.FromString(made).SerializeToString() == made
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e300, 3.4028236e38, 0.0, 1e-300])
+def test_any_number_can_be_a_scalar(value: float) -> None:
+    event = Event.FromString(b"".join(events.scalar_event("x\ud800", value, 0, 1.0)))
+    with np.errstate(over="ignore"):
+        assert np.array_equal(event.summary.value[0].simple_value, float(np.float32(value)), equal_nan=True)
 
 
 def test_sinks_of_one_process_and_second_never_share_a_file(tmp_path: Path) -> None:

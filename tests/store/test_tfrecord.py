@@ -134,6 +134,16 @@ def test_a_record_too_large_to_be_ours_is_passed_over_unread(tmp_path: Path, mon
     assert reader.damages == []
 
 
+def test_rubbish_without_end_is_said_in_few_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tfrecord, "MOST_DAMAGES", 3)
+    data = framed([b"x" * 20] * 8 + [b"good"])
+    for record in range(8):
+        data[record * 36 + 20] ^= 1
+    reader = written(tmp_path / "f", data)
+    assert read(reader) == [b"good"]
+    assert [(d.offset, d.length) for d in reader.damages] == [(0, 36), (36, 36), (72, 216)]
+
+
 def test_random_bytes_never_raise(tmp_path: Path) -> None:
     generator = random.Random(1)
     for n in range(50):

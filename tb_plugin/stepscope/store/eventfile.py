@@ -80,7 +80,6 @@ class EventFile:
         self._reader = RecordReader(self.path)
         self._size = 0
         self._unreadable = ""
-        self._strange: list[int] = []
         self.stored: dict[str, Stored] = {}
         self.scalars: dict[str, Points] = {}
 
@@ -103,7 +102,7 @@ class EventFile:
                     if event is not None:
                         self._take(event, offset, offset + len(payload))
                 except DecodeError:
-                    self._strange.append(offset)
+                    self._reader.report(offset, len(payload), "a record that is no event")
         except OSError as error:
             self._unreadable = error.strerror or str(error)
         return True
@@ -130,5 +129,3 @@ class EventFile:
         for damage in self._reader.damages:
             where = f"{self.path}, byte {damage.offset}"
             yield Problem(run, where, f"{damage.what}, {damage.length} bytes", _REMEDY_DAMAGE, damage.length)
-        for offset in self._strange:
-            yield Problem(run, f"{self.path}, byte {offset}", "a record that is no event", _REMEDY_DAMAGE, 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Iterator, Sequence
 from functools import lru_cache
@@ -34,6 +35,8 @@ _TENSOR_STRING = key(8, DELIMITED)
 _DT_STRING = 7
 _BLOB_SEQUENCE = 3
 _LONGEST_HEAD_BYTES = 20
+_MOST_FIELDS = 1 << 18
+_LARGEST_FLOAT32 = 3.4028234e38
 
 _PLUGIN = PLUGIN_NAME.encode()
 _PLUGIN_FIELD = b"".join(delimited(1, _PLUGIN))
@@ -47,8 +50,9 @@ def version_event(wall_time_s: float) -> bytes:
 
 def scalar_event(tag: str, value: float, step: int, wall_time_s: float) -> list[Buffer]:
     """An event with one scalar, as chunks."""
-    simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", value)
-    return _summary_event(delimited(1, *delimited(1, tag.encode()), simple), step, wall_time_s)
+    single = math.copysign(math.inf, value) if abs(value) > _LARGEST_FLOAT32 else value
+    simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", single)
+    return _summary_event(delimited(1, *delimited(1, tag.encode("utf-8", "replace")), simple), step, wall_time_s)
 
 
 def blob_event(tag: str, content: bytes, blobs: Sequence[Buffer], step: int, wall_time_s: float) -> list[Buffer]:
@@ -86,13 +90,17 @@ def parse(payload: bytes) -> storage_pb2.EventView | None:
     return None
 
 
-@lru_cache(1024)
 def is_ours(metadata: bytes) -> bool:
     """Whether a value with this metadata is of our plugin.
 
     Raises:
         DecodeError: It is no metadata.
     """
+    return _PLUGIN_FIELD in metadata and _names_us(metadata)
+
+
+@lru_cache(1024)
+def _names_us(metadata: bytes) -> bool:
     return storage_pb2.MetadataView.FromString(metadata).plugin_data.plugin_name == _PLUGIN
 
 
@@ -137,7 +145,9 @@ def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal:
 def _members(read: Callable[[int, int], bytes], start: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
     """Where the fields with a key start and end, in the message that a file has at [start, end)."""
     position = start
-    while position < end:
+    for _ in range(_MOST_FIELDS):
+        if position >= end:
+            break
         head = read(position, min(_LONGEST_HEAD_BYTES, end - position))
         try:
             field, after_key = varint_at(head, 0)

@@ -76,7 +76,7 @@ class LocalStore:
     """Reads the event files of local directories. Safe to call from several threads.
 
     Args:
-        logdir: A directory, as for StoredBoard's `--logdir`.
+        logdir: A directory, as for TensorBoard's `--logdir`.
         logdir_spec: Directories with names of runs, as for its `--logdir_spec`. Only where `logdir` is empty.
     """
 
@@ -90,12 +90,14 @@ class LocalStore:
         """Looks for what was written since the last time: new runs, new files, and bytes added to files."""
         with self._lock:
             problems: list[Problem] = []
-            runs: dict[str, _Run] = {}
+            listings: dict[str, list[os.DirEntry[str]]] = {}
             for root, prefix in self._roots.items():
                 for name, listing in rundirs.find(root, prefix, problems):
-                    run = runs[name] = self._runs.get(name) or _Run(name)
-                    run.refresh(listing)
-            self._runs, self._problems = runs, problems
+                    listings.setdefault(name, []).extend(listing)
+            self._runs = {name: self._runs.get(name) or _Run(name) for name in listings}
+            for name, listing in listings.items():
+                self._runs[name].refresh(listing)
+            self._problems = problems
 
     def runs(self) -> list[str]:
         """The runs that hold something to show, by name."""

@@ -155,6 +155,8 @@ _sinks: weakref.WeakSet[EventFileSink] = weakref.WeakSet()
 
 def _forget_files() -> None:
     for sink in list(_sinks):
+        if sink._file:
+            sink._file.close()
         sink._forget_file()
 
 

@@ -23,10 +23,12 @@ _HEADER = struct.Struct("<QI")
 _FOOTER = struct.Struct("<I")
 _MASK_DELTA = 0xA282EAD8
 READ_BYTES = 4 << 20
-LARGEST_PAYLOAD_BYTES = 256 << 20
+LARGEST_PAYLOAD_BYTES = 128 << 20
 """Above this, a record cannot be one of ours and is passed over unread."""
 LARGEST_LENGTH = 1 << 32
 """Longer than any event: a protobuf message ends below 2 GiB."""
+MOST_DAMAGES = 1000
+"""Further ones are joined into the last, so that a file of rubbish does not fill the memory."""
 
 
 def crc32c(data: Buffer) -> int:
@@ -83,7 +85,7 @@ class RecordReader:
         self.path = path
         self.offset = 0
         self.damages: list[Damage] = []
-        self._lost_from: int | None = None
+        self._lost = False
 
     def read_new(self) -> Iterator[tuple[int, bytes]]:
         """Reads what was added since the last call.
@@ -100,7 +102,7 @@ class RecordReader:
             while self.offset < size:
                 buffer = _read_at(file, self.offset, min(wanted, size - self.offset))
                 before = self.offset
-                if self._lost_from is not None:
+                if self._lost:
                     self._find_header(buffer, size)
                 else:
                     yield from self._records(buffer, size)
@@ -143,27 +145,30 @@ class RecordReader:
                 # A writer died within this record and another went on in the same file.
                 self._lose(self.offset, what)
                 return False
-        self.damages.append(Damage(self.offset, after - position, what))
+        self.report(self.offset, after - position, what)
         self.offset += after - position
         return True
 
+    def report(self, offset: int, length: int, what: str) -> None:
+        """Notes that so many bytes hold no readable record."""
+        if len(self.damages) == MOST_DAMAGES:
+            start = self.damages.pop().offset
+            offset, length, what = start, offset + length - start, "many damaged records"
+        self.damages.append(Damage(offset, length, what))
+
     def _lose(self, offset: int, what: str) -> None:
-        self.damages.append(Damage(offset, 0, what))
-        self._lost_from = offset
+        self.report(offset, 0, what)
+        self._lost = True
         self.offset = offset + 1
 
     def _find_header(self, buffer: bytes, size: int) -> None:
         """Moves to the next header in the buffer, or over the bytes that start none."""
-        assert self._lost_from is not None
         found = next_header(buffer)
-        if found < 0:
-            self.offset += max(len(buffer) - 11, 0)
-        else:
-            self.offset += found
-        end = self.offset if found >= 0 else size
-        self.damages[-1] = Damage(self._lost_from, end - self._lost_from, self.damages[-1].what)
-        if found >= 0:
-            self._lost_from = None
+        self._lost = found < 0
+        self.offset += max(len(buffer) - 11, 0) if self._lost else found
+        end = size if self._lost else self.offset
+        damage = self.damages[-1]
+        self.damages[-1] = Damage(damage.offset, end - damage.offset, damage.what)
 
 
 def _pending_bytes(buffer: bytes, available: int) -> int:
