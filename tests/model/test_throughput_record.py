@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from stepscope.errors import RecordError
 from stepscope.model.columns import Header, Loss, Strings, decode, encode
 from stepscope.model.throughput import (
