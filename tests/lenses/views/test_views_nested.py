@@ -66,6 +66,22 @@ def test_device_time_is_of_the_op_that_launches_and_of_its_callers() -> None:
     assert total["_TFProfRoot"] == 507
 
 
+def test_device_work_inside_device_work_is_of_the_op_that_launched_the_outer() -> None:
+    loop = profile(
+        [
+            Node("step", "step", runs=((0, 1, 1, 0),), host_total=1),
+            Node("while", "while", caller=0, kind=DEVICE, runs=((0, 1, 0, 10),)),
+            Node("fusion", "fusion", caller=1, kind=DEVICE, runs=((0, 4, 0, 30),)),
+        ],
+        nested=True,
+    )
+    ops, tree = (ViewEngine(loop).analyze(ViewsOptions(view=view)) for view in ("op", "graph"))
+    for result in (ops, tree):
+        total = exact(result, "total_accelerator_exec_micros")
+        assert total == {"_TFProfRoot": 40, "step": 40, "while": 40, "fusion": 30}
+        assert exact(result, "accelerator_exec_micros")["step"] == 40
+
+
 @pytest.mark.parametrize("view", ["op", "scope", "graph", "code"])
 def test_the_whole_is_the_same_in_every_view(view: str) -> None:
     result = asked(view)

@@ -9,7 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
-from stepscope.lenses.views.figures import NodeFigures, launched
+from stepscope.lenses.views.figures import NodeFigures, launchers
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.matching import full_matches
 from stepscope.lenses.views.options import EVERYTHING
@@ -129,22 +129,23 @@ class RowFigures:
         return self._total[field]
 
     def _compute_own(self, field: str) -> Ints:
-        if field == DEFINITIONS:
-            return self._definitions()
-        return self._gather(self.nodes[field], self.accounting.added)
+        if field != DEFINITIONS:
+            return self._gather(self._of_nodes(field), self.accounting.added)
+        if not self._scopes_are_definitions:
+            return self._gather(self._of_nodes(field), self.accounting.nodes)
+        counts = self.accounting.stay * self.nodes.divisor
+        counts[0] = 0
+        return counts
 
-    def _definitions(self) -> Ints:
-        if self._scopes_are_definitions:
-            counts = self.accounting.stay.astype(np.int64)
-            counts[0] = 0
-        else:
-            counts = self._gather(np.ones(len(self._profile.nodes), np.int64), self.accounting.nodes)
-        return counts * self.nodes.divisor
+    def _of_nodes(self, field: str) -> Ints:
+        if field == DEFINITIONS:
+            return np.full(len(self._profile.nodes), self.nodes.divisor, np.int64)
+        return self.nodes[field]
 
     @cached_property
     def _launched(self) -> Array | None:
         """Nodes in rows of their own whose cost is also that of the op that launched them."""
-        mask = launched(self._profile) & (self.layout.row_of_node >= 0)
+        mask: Array = (launchers(self._profile) >= 0) & (self.layout.row_of_node >= 0)
         return mask if mask.any() else None
 
     def _gather(self, values: Ints, mask: Array) -> Ints:
@@ -159,8 +160,7 @@ class RowFigures:
         """What each row adds to the rows above it."""
         own = self.own(field)
         if self._launched is not None:
-            values = np.ones(len(self._profile.nodes), np.int64) if field == DEFINITIONS else self.nodes[field]
-            own = self._gather(values, self.accounting.added & ~self._launched)
+            own = self._gather(self._of_nodes(field), self.accounting.added & ~self._launched)
         stay = self.accounting.stay
         return own if stay.all() else np.where(stay, own, 0)
 
@@ -168,12 +168,11 @@ class RowFigures:
         tree, rows = self._tree
         total = np.zeros(len(self.layout), np.int64)
         total[rows] = tree.sums(self._shares(field)[rows])
+        if self._launched is not None:
+            apart = np.isin(self.layout.kind, (NodeKind.DEVICE, NodeKind.RUNTIME))
+            total[rows] = np.where(apart[rows], tree.sums(self.own(field)[rows]), total[rows])
         if field == DEFINITIONS:
             total[0] += self._root_definitions
-        if self._launched is not None:
-            kind = self.layout.kind
-            apart = (kind == NodeKind.DEVICE) | (kind == NodeKind.RUNTIME)
-            total[apart] = self.own(field)[apart]
         if self._with_called is not None and field != DEFINITIONS:
             total[1:] = self._gather(self._with_called(field), self.accounting.added)[1:]
         return total

@@ -158,19 +158,28 @@ def _divisor(profile: Profile, choice: StepChoice, ran_in: Ints) -> int:
     return exact if exact <= _LARGEST_DIVISOR else _LARGEST_DIVISOR
 
 
-def launched(profile: Profile) -> Array:
-    """Nodes whose time is already in that of the op that launched or called them: kernels and runtime calls."""
+def launchers(profile: Profile) -> Ints:
+    """For each kernel and runtime call the op or scope that launched it, straight or through others of them.
+
+    Their time is in that of the launcher. -1 for nodes without one, and for ops and scopes.
+    """
     nodes = profile.nodes
     apart = (nodes.kind == NodeKind.DEVICE) | (nodes.kind == NodeKind.RUNTIME)
-    inside: Array = apart & (nodes.caller >= 0)
-    return inside
+    launcher = np.where(apart, nodes.caller, -1).astype(np.int64)
+    while True:
+        inner = np.flatnonzero(launcher >= 0)
+        inner = inner[apart[launcher[inner]]]
+        if not len(inner):
+            return launcher
+        launcher[inner] = launcher[launcher[inner]]
 
 
 def fold_device_time(profile: Profile, ticks: Ints) -> Ints:
-    """Accelerator time with that of the kernels that each op launches directly added to the op."""
-    rows = np.flatnonzero(launched(profile))
+    """Accelerator time, with that of the kernels that each op launches added to the op."""
+    launcher = launchers(profile)
+    rows = np.flatnonzero(launcher >= 0)
     if not len(rows):
         return ticks
     folded: Ints = ticks.copy()
-    np.add.at(folded, profile.nodes.caller[rows], ticks[rows])
+    np.add.at(folded, launcher[rows], ticks[rows])
     return folded

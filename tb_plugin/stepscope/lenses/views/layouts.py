@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.lenses.views.figures import launched
+from stepscope.lenses.views.figures import launchers
 from stepscope.lenses.views.index import ProfileIndex, distinct
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.tree import flat, preorder
@@ -23,7 +23,7 @@ def scope_layout(index: ProfileIndex) -> Layout:
     tree, entry = preorder(parent, rank)
     row_of_entry = np.empty(len(parent), np.int64)
     row_of_entry[entry] = np.arange(len(parent))
-    row_of_node = np.where(launched(profile), -1, row_of_entry[scopes.of_node + 1])
+    row_of_node = np.where(launchers(profile) >= 0, -1, row_of_entry[scopes.of_node + 1])
     used = tree.sums(_node_counts(row_of_node, len(tree))) > 0
     used[0] = True
     if not used.all():

@@ -31,6 +31,7 @@ ORDER_FIELDS = {
 """The figure that each word of `order_by` and each `min_*` option stands for."""
 
 ORDERS = ("name", *ORDER_FIELDS, "occurrence")
+COLUMNS = (*ORDER_FIELDS, "occurrence", "device", "op_types", "input_shapes")
 
 
 @dataclass(frozen=True)
@@ -59,15 +60,17 @@ class ViewsOptions:
         "What `average` divides by: the steps that the node itself ran in, or all profiled steps",
         choices=("node", "steps"),
     )
-    order_by: str | None = option(None, "What siblings are sorted by, largest first; `name` ascending")
+    order_by: str | None = option(None, f"What siblings are sorted by, largest first: {', '.join(ORDERS)}")
     account_type_regexes: tuple[str, ...] = option(EVERYTHING, "Only nodes with a matching op, device or type count")
     start_name_regexes: tuple[str, ...] = option(EVERYTHING, "Matching rows become the top rows")
     trim_name_regexes: tuple[str, ...] = option((), "What is below matching rows is cut off")
     show_name_regexes: tuple[str, ...] = option(EVERYTHING, "Only matching rows are shown; the others still count")
     hide_name_regexes: tuple[str, ...] = option((), "Matching rows are hidden, but still count")
     account_displayed_op_only: bool = option(False, "Totals are sums over the rows shown, not over all")
-    select: tuple[str, ...] | None = option(None, "Columns of the text output; never changes the tree")
-    output: str | None = option(None, "stdout, none, file:outfile=F, timeline:outfile=F or pprof:outfile=F")
+    select: tuple[str, ...] | None = option(
+        None, f"Columns of the text output, never changes the tree: {', '.join(COLUMNS)}"
+    )
+    output: str | None = option(None, "stdout, none, or file, timeline, pprof, speedscope with :outfile=F")
 
 
 @dataclass(frozen=True)

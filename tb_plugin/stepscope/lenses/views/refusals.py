@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stepscope.lenses.views.options import ORDER_FIELDS, Resolved
 
-KINDS = ("stdout", "none", "file", "text", "timeline", "pprof")
+KINDS = ("stdout", "none", "file", "text", "timeline", "pprof", "speedscope")
 BARE_ROOT, NOTHING = "root", "nothing"
 
 
