@@ -48,7 +48,7 @@ def test_an_unknown_file_is_described_with_what_is_known(tmp_path: Path, content
     with pytest.raises(UnrecognisedSource) as caught:
         registry.read(path)
     assert described in caught.value.found
-    assert "tfprof" in caught.value.remedy
+    assert "stepscope formats" in caught.value.remedy
     assert str(path) == caught.value.where
 
 
