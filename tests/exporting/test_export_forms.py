@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from export_golden import decoded, engine_of
 
+from stepscope.cli.main import main
 from stepscope.errors import OptionError
 from stepscope.exporting.csv import neutral, to_csv
 from stepscope.exporting.json import to_json
@@ -179,3 +180,17 @@ def test_csv_has_every_column_and_leaves_absent_cells_empty() -> None:
 def test_json_has_no_numbers_that_are_not_finite() -> None:
     assert to_json({"a": float("nan"), "b": [float("inf"), 1]}) == b'{"a":null,"b":[null,1]}'
     assert to_json({"a": 1}, indent=2) == b'{\n  "a": 1\n}'
+
+
+@pytest.mark.parametrize("form", ["speedscope", "timeline", "pprof", "file"])
+def test_the_command_writes_each_form(data: Path, tmp_path: Path, form: str) -> None:
+    arguments = ["--view", "code", "--step", "7", "--output", f"{form}:outfile={tmp_path / 'out'}"]
+    assert main(["views", str(data / "tfprof/synth_gpu.pb.gz"), *arguments]) == 0
+    (file,) = tmp_path.iterdir()
+    content = file.read_bytes()
+    if form == "pprof":
+        assert decoded(content)["samples"]
+    elif form == "file":
+        assert content.startswith(b"node name |")
+    else:
+        assert json.loads(content)["profiles" if form == "speedscope" else "traceEvents"]

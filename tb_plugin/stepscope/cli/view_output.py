@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
 from stepscope.errors import OptionError
+from stepscope.exporting.json import to_json
 from stepscope.queries.results import ViewsAnswer
 
-FORMS = ("stdout", "none", "file", "timeline", "pprof")
+FORMS = ("stdout", "none", "file", "timeline", "pprof", "speedscope")
 
 
 def parse_output(text: str) -> tuple[str, Path | None]:
@@ -22,7 +22,7 @@ def parse_output(text: str) -> tuple[str, Path | None]:
     key, _, file = rest.partition("=")
     if form not in FORMS or (rest and key != "outfile"):
         raise OptionError(
-            f"output is {text!r}", remedy="Give stdout, none, or file, timeline, pprof with :outfile=FILE"
+            f"output is {text!r}", remedy="Give stdout, none, or file, timeline, pprof, speedscope with :outfile=FILE"
         )
     if form in ("stdout", "none"):
         return form, None
@@ -56,15 +56,20 @@ def _write_text(answer: ViewsAnswer, path: Path) -> None:
 
 def _write_timeline(answer: ViewsAnswer, path: Path) -> None:
     for step, trace in answer.to_timeline().items():
-        path.with_name(f"{path.name}_{step}").write_text(json.dumps(trace), encoding="utf-8")
+        path.with_name(f"{path.name}_{step}").write_bytes(to_json(trace))
 
 
 def _write_pprof(answer: ViewsAnswer, path: Path) -> None:
     path.write_bytes(answer.to_pprof())
 
 
+def _write_speedscope(answer: ViewsAnswer, path: Path) -> None:
+    path.write_bytes(to_json(answer.to_speedscope()))
+
+
 _WRITERS: dict[str, Callable[[ViewsAnswer, Path], None]] = {
     "file": _write_text,
     "timeline": _write_timeline,
     "pprof": _write_pprof,
+    "speedscope": _write_speedscope,
 }

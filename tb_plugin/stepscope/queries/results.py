@@ -40,6 +40,12 @@ class ViewsAnswer:
 
         return to_pprof(self.result)
 
+    def to_speedscope(self) -> dict[str, Any]:
+        """A file that speedscope opens, as a document."""
+        from stepscope.exporting.speedscope import to_speedscope
+
+        return to_speedscope(self.result)
+
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame. Needs pandas."""
         import pandas

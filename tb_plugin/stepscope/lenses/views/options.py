@@ -67,9 +67,7 @@ class ViewsOptions:
     show_name_regexes: tuple[str, ...] = option(EVERYTHING, "Only matching rows are shown; the others still count")
     hide_name_regexes: tuple[str, ...] = option((), "Matching rows are hidden, but still count")
     account_displayed_op_only: bool = option(False, "Totals are sums over the rows shown, not over all")
-    select: tuple[str, ...] | None = option(
-        None, f"Columns of the text output, never changes the tree: {', '.join(COLUMNS)}"
-    )
+    select: tuple[str, ...] | None = option(None, f"Columns of the text; no figure changes: {', '.join(COLUMNS)}")
     output: str | None = option(None, "stdout, none, or file, timeline, pprof, speedscope with :outfile=F")
 
 
