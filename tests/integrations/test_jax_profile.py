@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +13,8 @@ from stepscope.integrations.jax_profile import profile_steps
 from stepscope.model.profile import Profile
 from stepscope.shim.writer import Writer
 from stepscope.store.local import LocalStore
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "jax_train.py"
 
 jax = pytest.importorskip("jax", reason="JAX is not installed")
 
@@ -67,3 +71,12 @@ def test_a_profiler_that_is_taken_does_not_stop_the_loop(tmp_path: Path) -> None
 def test_a_choice_of_no_steps_is_refused(tmp_path: Path, steps: list[int]) -> None:
     with Writer(str(tmp_path)) as writer, pytest.raises(OptionError), profile_steps(writer, steps=steps):
         pass
+
+
+def test_the_example_logs_a_profile_of_its_devices(tmp_path: Path) -> None:
+    subprocess.run([sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "6"], check=True, timeout=300)
+    ((_, record),) = _profiles(tmp_path)
+    devices = {record.strings[i] for i in record.nodes.device}
+    assert {f"CPU:{n}" for n in range(8)} <= devices
+    assert record.steps.id.tolist() == [2, 3]
+    assert "hidden" in " ".join(record.strings[i] for i in record.scopes.name)

@@ -1,4 +1,4 @@
-"""JAX: throughput of a plain loop.
+"""JAX: throughput of a plain loop, and profiles of chosen steps (`profile_steps`, see `jax_profile`).
 
     received = Received(rate)
     for step, batch in enumerate(loader):
@@ -17,7 +17,10 @@ from typing import Any
 
 import jax
 
+from stepscope.integrations.jax_profile import StepProfiler, profile_steps
 from stepscope.shim.throughput_log import ThroughputLog
+
+__all__ = ["Received", "StepProfiler", "profile_steps"]
 
 
 class Received:
