@@ -36,7 +36,6 @@ function Panel() {
   }, [session]);
   return (
     <div class="panel">
-      <h1 class="hidden">StepScope</h1>
       <Header />
       <ShellNotices />
       <main class="lens">
@@ -84,8 +83,7 @@ function handleKey(session: Session, event: KeyboardEvent): void {
     session.helpOpen.value = false;
     return;
   }
-  const target = event.target as HTMLElement;
-  const typing = target.matches("input, select, textarea");
+  const typing = event.target instanceof Element && event.target.matches("input, select, textarea");
   if (typing && !event.ctrlKey && !event.metaKey) return;
   const command = commandFor(session.commands.value, event);
   if (command === undefined) return;

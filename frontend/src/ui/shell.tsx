@@ -24,6 +24,7 @@ export function Header() {
   useCommands(useMemo(() => shellCommands(session), [session]));
   return (
     <header class="header">
+      <h1 class="hidden">StepScope</h1>
       <LensTabs />
       <Pickers />
       <span class="spacer" />

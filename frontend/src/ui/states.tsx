@@ -151,7 +151,7 @@ export function Problems({ problems }: { problems: readonly Problem[] }) {
 
 function problemLine({ run, what, count }: Problem): string {
   const times = count !== null && count !== undefined && count > 1 ? ` (${count.toLocaleString()}×)` : "";
-  return sentence(`${run ? `${run}: ` : ""}${what}${times}`);
+  return run ? `${run}: ${what}${times}.` : sentence(what + times);
 }
 
 export function Notices({ notices, dismiss }: { notices: readonly string[]; dismiss: () => void }) {

@@ -9,7 +9,7 @@ import { PagedRows } from "../ui/paged_rows";
 import { Resource } from "../ui/resource";
 import { focusSearch } from "../ui/search_box";
 import { type Session, useCommands, useSession } from "../ui/session";
-import { Busy, Failure, Problems, Skeleton } from "../ui/states";
+import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
 import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
@@ -45,7 +45,8 @@ function Tree() {
       {head !== null && <Problems problems={head.problems} />}
       {error !== null && <Failure error={error} retry={() => ask(session, documents, true)} />}
       {error === null && head === null && rows.slow.value && <Skeleton />}
-      {error === null && head !== null && (
+      {error === null && head !== null && head.total_rows <= 1 && <NoRows view={head.view} />}
+      {error === null && head !== null && head.total_rows > 1 && (
         <div class="split">
           <div class="main-column">
             <Crumbs documents={documents} />
@@ -57,6 +58,26 @@ function Tree() {
       )}
     </>
   );
+}
+
+const NEEDED: Readonly<Record<string, string>> = {
+  code: "The profile has no call stacks. Record it with them: with_stack=True in PyTorch, traces in TensorFlow.",
+  graph: "The profile has no edges between its ops.",
+};
+
+/** Which it is: options hide every row, or the profile has nothing for this view. */
+function NoRows({ view }: { view: string }) {
+  const session = useSession();
+  const changed = Object.keys(session.state.value.options);
+  if (changed.length > 0) {
+    const clear = () => session.showRecord({ options: {} });
+    return (
+      <Empty title="The options hide every row" action={{ label: "Clear the options", run: clear }}>
+        {`Changed from their defaults: ${changed.join(", ")}.`}
+      </Empty>
+    );
+  }
+  return <Empty title={`Nothing to show by ${view}`}>{NEEDED[view] ?? "No op of this profile has a cost."}</Empty>;
 }
 
 function useDocuments(session: Session): Documents {

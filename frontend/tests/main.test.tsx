@@ -1,0 +1,140 @@
+// @vitest-environment happy-dom
+
+import { render as unrender } from "preact";
+import { beforeEach, describe, expect, test, vi } from "vitest";
+import { render } from "../src/main";
+
+type Answer = unknown | { readonly status: number; readonly body: unknown };
+
+const record = (kind: string, name: string) => ({
+  kind,
+  name,
+  tag: name,
+  first_step: 1,
+  last_step: 1,
+  closed: true,
+  rows: 3,
+  written_wall_ns: "1795985530002716126",
+  producer: "test",
+});
+const index = (...kinds: string[]) => ({
+  runs: [{ name: "<b>run</b>", records: kinds.map((kind) => record(kind, "main")) }],
+  problems: [],
+});
+const OPTIONS = { views: [], throughput: [], incore: [], dcn: [] };
+
+/** Answers each route with a document, and an index of 404 with nothing. */
+function serve(answers: Readonly<Record<string, Answer>>): string[] {
+  const asked: string[] = [];
+  vi.stubGlobal("fetch", async (url: string) => {
+    asked.push(url);
+    const answer = answers[url.split("?")[0] ?? ""];
+    const failed = typeof answer === "object" && answer !== null && "status" in answer && "body" in answer;
+    const { status, body } = failed ? (answer as { status: number; body: unknown }) : { status: 200, body: answer };
+    return new Response(JSON.stringify(body), { status });
+  });
+  return asked;
+}
+
+const shows = (text: string) => vi.waitFor(() => expect(document.body.textContent).toContain(text));
+
+beforeEach(() => {
+  unrender(null, document.body);
+  document.head.replaceChildren();
+  location.hash = "";
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+});
+
+describe("the panel says which state it is in, and what to do next", () => {
+  test("nothing logged: how to log it", async () => {
+    serve({ index: index("throughput"), options: OPTIONS });
+    location.hash = "#stepscope&p.stepscope.lens=views";
+    render();
+    await shows("No profile is logged here");
+    expect(document.body.textContent).toContain("stepscope import");
+  });
+
+  test("the record in the address is gone: the newest instead", async () => {
+    serve({ index: index("profile"), options: OPTIONS });
+    location.hash = "#stepscope&p.stepscope.run=gone";
+    render();
+    await shows("The record in the address is not here");
+    await shows("Show the newest");
+  });
+
+  test("the server cannot answer: what, where, and what to do", async () => {
+    const error = { found: "the log directory is not there", where: "/logs", remedy: "Check --logdir" };
+    serve({ index: { status: 404, body: { error } }, options: OPTIONS });
+    render();
+    await shows("The log directory is not there.");
+    await shows("Check --logdir.");
+  });
+
+  test("part of it is damaged: the rest, and what was lost", async () => {
+    const problems = [
+      { run: "a", where: "events.1 at byte 7", what: "a damaged record", remedy: "Copy the file again", count: 2 },
+    ];
+    serve({ index: { ...index(), problems }, options: OPTIONS });
+    render();
+    await shows("a: a damaged record (2×).");
+    await shows("events.1 at byte 7");
+  });
+
+  test("the options hide every row: they can be cleared", async () => {
+    const root = { id: 0, name: "_TFProfRoot", depth: 0, parent: -1, children: 0, open: false, matched: false };
+    const rows = {
+      view: "op",
+      total_rows: 1,
+      visible_rows: 1,
+      offset: 0,
+      rows: [root],
+      root: {},
+      columns: [],
+      matches: null,
+      steps: [],
+      problems: [],
+    };
+    const asked = serve({ index: index("profile"), options: OPTIONS, views: rows });
+    location.hash = "#stepscope&p.stepscope.opt.min_micros=999";
+    render();
+    await shows("The options hide every row");
+    expect(asked.some((url) => url.startsWith("views?") && url.includes("min_micros=999"))).toBe(true);
+  });
+
+  test("a bad value in the address: the default, and a notice", async () => {
+    serve({ index: index("throughput"), options: OPTIONS, throughput: { series: [] } });
+    location.hash = "#stepscope&p.stepscope.view=tree";
+    render();
+    await shows("The address has view=tree");
+  });
+});
+
+test("names are text, whatever they hold", async () => {
+  serve({ index: index("profile", "incore"), options: OPTIONS, views: { status: 404, body: {} } });
+  render();
+  await shows("<b>run</b>");
+  expect(document.querySelector("b")).toBeNull();
+});
+
+test("tabs are a tab list in which lenses without data are marked", async () => {
+  serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} } });
+  render();
+  await vi.waitFor(() => expect(document.querySelectorAll('[role="tab"].nothing')).toHaveLength(3));
+  expect(document.querySelector('[aria-selected="true"]')?.textContent).toBe("Views");
+});
+
+test("the sheet of commands is made from the commands that there are", async () => {
+  serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} } });
+  render();
+  await shows("Try again");
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "?" }));
+  await shows("Start from the selected row");
+  document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
+  await vi.waitFor(() => expect(document.querySelector(".sheet")).toBeNull());
+});
