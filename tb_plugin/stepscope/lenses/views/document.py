@@ -45,7 +45,8 @@ def _add_details(result: ViewResult, nodes: list[dict[str, Any]]) -> None:
     details = result.details
     for row, node in zip(result.rows.tolist(), nodes, strict=True):
         members = details.nodes(row)
-        node["devices"] = details.devices(members)
+        if result.view in ("scope", "graph") or not result.resolved.tfprof:
+            node["devices"] = details.devices(members)
         if result.view in ("scope", "graph"):
             node["input_shapes"] = details.input_shapes(members[0]) if len(members) == 1 else {}
         else:
