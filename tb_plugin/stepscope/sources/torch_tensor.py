@@ -9,7 +9,9 @@ from __future__ import annotations
 import io
 import math
 import pickle
+import struct
 import zipfile
+import zlib
 from collections import OrderedDict
 from collections.abc import Callable
 from pathlib import Path
@@ -32,6 +34,23 @@ _TYPES = {
 }
 _DTYPES = ("uint64", "int64", "uint32", "int32", "uint16", "int16", "uint8", "int8", "float64", "float32")
 _MAX_BYTES = 4 << 30
+_MAX_PICKLE_BYTES = 1 << 20
+# What zipfile, zlib and pickle raise on bytes that are not what they should be.
+_BROKEN = (
+    zipfile.BadZipFile,
+    zlib.error,
+    pickle.UnpicklingError,
+    struct.error,
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    EOFError,
+    LookupError,
+    OSError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 
 
 def is_tensor_file(head: bytes) -> bool:
@@ -50,7 +69,7 @@ def load_tensor(path: Path) -> NDArray[Any]:
     try:
         with zipfile.ZipFile(path) as archive:
             return _only_tensor(_Archive(archive, str(path)).load(), str(path))
-    except (zipfile.BadZipFile, pickle.UnpicklingError, EOFError, KeyError, IndexError, TypeError, ValueError) as error:
+    except _BROKEN as error:
         raise DamagedSource(f"a broken .pt file ({error})", where=str(path), remedy="Save the tensor again") from error
 
 
@@ -74,14 +93,14 @@ class _Archive:
         self._folder = next(n for n in [*archive.namelist(), "data.pkl"] if n.endswith("data.pkl"))[: -len("data.pkl")]
 
     def load(self) -> Any:
-        unpickler = _TensorUnpickler(io.BytesIO(self._read("data.pkl")), self._storage, self._where)
-        return unpickler.load()
+        described = io.BytesIO(self._read("data.pkl", _MAX_PICKLE_BYTES))
+        return _TensorUnpickler(described, self._storage, self._where).load()
 
-    def _read(self, name: str) -> bytes:
+    def _read(self, name: str, limit: int = _MAX_BYTES) -> bytes:
         info = self._archive.getinfo(self._folder + name)
-        if info.file_size > _MAX_BYTES:
+        if info.file_size > limit:
             raise LimitExceeded(
-                f"a storage of {info.file_size} bytes", where=self._where, remedy="Save fewer invocations per file"
+                f"{name} of {info.file_size} bytes", where=self._where, remedy="Save fewer invocations per file"
             )
         return self._archive.read(info)
 
@@ -94,8 +113,11 @@ class _Archive:
         return ">" if name in self._archive.namelist() and self._archive.read(name) == b"big" else "<"
 
 
-class _TensorUnpickler(pickle.Unpickler):
-    """Unpickles tensors as numpy arrays, and refuses every other name."""
+class _TensorUnpickler(pickle._Unpickler):
+    """Unpickles tensors as numpy arrays, and refuses every other name.
+
+    The unpickler in C allocates as much memory as an index in the file asks for; this one does not.
+    """
 
     def __init__(self, stream: io.BytesIO, storage: Callable[[tuple[Any, ...]], NDArray[Any]], where: str) -> None:
         super().__init__(stream)
@@ -135,6 +157,8 @@ def _rebuild(
         storage = storage.view(np.dtype(dtype).newbyteorder(storage.dtype.byteorder))
     if not all(isinstance(n, int) and n >= 0 for n in (offset, *size, *stride)) or len(size) != len(stride):
         raise ValueError("a tensor of negative size or stride")
+    if math.prod(size) > len(storage):
+        raise ValueError(f"a tensor of {math.prod(size)} elements in a storage of {len(storage)}")
     reach = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True)) if math.prod(size) else -1
     if reach >= len(storage):
         raise ValueError(f"a tensor that reaches to element {reach} of a storage of {len(storage)}")
