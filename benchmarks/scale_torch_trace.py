@@ -20,6 +20,7 @@ import msgspec
 
 GAP_NS = 1_000_000
 ARG_IDS = ("External id", "correlation", "Ev Idx", "Record function id", "Python id", "Python parent id")
+ENCODE = msgspec.json.Encoder(decimal_format="number").encode
 STEP = re.compile(r"ProfilerStep#(\d+)")
 
 
@@ -71,7 +72,7 @@ def scale(source: Path, target: Path, count: int) -> int:
     """Writes at least that many events, and tells how many."""
     data = source.read_bytes()
     text = (gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data).decode("utf-8", "replace")
-    trace = json.loads(text, strict=False, parse_float=str)
+    trace = json.loads(text, strict=False, parse_float=Decimal)
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     once = [event for event in events if event.get("ph") == "M"]
     repeated = [event for event in events if event.get("ph") != "M" and event.get("cat", "Trace") != "Trace"]
@@ -80,10 +81,10 @@ def scale(source: Path, target: Path, count: int) -> int:
     written = len(once)
     with target.open("wb") as out:
         out.write(b'{"schemaVersion":1,"baseTimeNanoseconds":%d,"traceEvents":[\n' % base)
-        out.write(b",\n".join(msgspec.json.encode(event) for event in once))
+        out.write(b",\n".join(ENCODE(event) for event in once))
         number = 0
         while written < count:
-            lines = [msgspec.json.encode(copier.copy(event, number)) for event in repeated]
+            lines = [ENCODE(copier.copy(event, number)) for event in repeated]
             out.write((b",\n" if written else b"") + b",\n".join(lines))
             written += len(lines)
             number += 1

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import gzip
 import json
+import random
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch_tables import attributes, scopes_of, stacks_of, tables
 
-from stepscope.errors import DamagedSource
+from stepscope.errors import DamagedSource, SourceError
 from stepscope.model.profile import LinkKind, NodeKind, Profile
 from stepscope.sources import torch_trace, torch_trace_bytes
 from stepscope.sources.torch_trace_numbers import MISSING, nanoseconds
@@ -398,3 +400,40 @@ def test_odd_times_are_understood() -> None:
     texts = [b'"5.5"', b"1e3", b"-5", b"null", b"", b"NaN", b"0.0015", b"1e999999999", b"9223372036854775.808"]
     expected = [5500, 1_000_000, -5000, MISSING, MISSING, MISSING, 2, MISSING, MISSING]
     assert nanoseconds(texts).tolist() == expected
+
+
+def test_an_event_without_a_duration_takes_none(tmp_path: Path) -> None:
+    event = op("a", 1, 1)
+    del event["dur"]
+    assert tables(profile_of(tmp_path, op("b", 0, 3), event)).ops["cpu_op", "a"] == (1, 0, 0, 0, 0)
+
+
+def test_endless_nesting_costs_one_event(tmp_path: Path) -> None:
+    text = json.dumps({"schemaVersion": 1, "traceEvents": [op("a", 0, 5, shape="DEEP"), op("b", 10, 5)]})
+    path = tmp_path / "t.json"
+    path.write_text(text.replace('"DEEP"', "[" * 100_000 + "]" * 100_000))
+    assert ("cpu_op", "b") in tables(read(path)).ops
+
+
+@pytest.mark.parametrize("seed", range(150))
+def test_any_damage_is_read_or_refused(seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    events = [
+        step(1, 0, 90),
+        frame("nn.Module: Net_0", 1, 80, 1, None),
+        op("a", 2, 9),
+        launch(5, 3),
+        kernel("k", 5, 30, 4),
+        memory(4, 64, 7),
+    ]
+    damaged = bytearray(write(tmp_path / "whole.json", events).read_bytes())
+    for _ in range(chance.randint(1, 5)):
+        at = chance.randrange(len(damaged))
+        token = chance.choice(
+            [b'"', b"{", b"}", b"[", b"]", b",", b"null", b"1e999", b"\\", b"\x00", b"\xff", b'"ts":']
+        )
+        damaged[at : at + chance.choice([0, 1, 30])] = token
+    path = tmp_path / "damaged.json"
+    path.write_bytes(damaged)
+    with contextlib.suppress(SourceError):
+        read(path)

@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
-from stepscope.sources.torch_trace_events import Event, Id
+from stepscope.sources.torch_trace_events import UNREADABLE, Event, Id
 
 
 class OpArgs(msgspec.Struct, gc=False):
@@ -92,7 +92,7 @@ def decode_args(kind: type[A], events: Sequence[Event]) -> list[A]:
     texts = [event.args if len(memoryview(event.args)) > 1 else _EMPTY for event in events]
     try:
         return msgspec.json.Decoder(list[kind]).decode(b"[" + b",".join(texts) + b"]")  # type: ignore[valid-type]
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return [_one_args(kind, text) for text in texts]
 
 
@@ -102,5 +102,5 @@ _EMPTY = Raw(b"{}")
 def _one_args(kind: type[A], text: Raw) -> A:
     try:
         return msgspec.json.decode(text, type=kind)
-    except msgspec.DecodeError:
+    except UNREADABLE:
         return kind()

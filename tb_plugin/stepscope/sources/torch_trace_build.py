@@ -415,7 +415,7 @@ def _shape_text(raw: bytes) -> str:
     """Input shapes in one spelling, `[[8, 16], []]`, whatever the writer's spaces."""
     try:
         return json.dumps(json.loads(raw)) if raw else ""
-    except ValueError:
+    except (ValueError, RecursionError):
         return raw.decode("utf-8", "replace")
 
 

@@ -7,6 +7,7 @@ repaired.
 
 from __future__ import annotations
 
+import json
 import re
 from collections import deque
 from collections.abc import Iterator
@@ -49,6 +50,9 @@ class Event(msgspec.Struct, gc=False):
     id: Id = None
     args: Raw = Raw(b"")
 
+
+UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What decoding broken or endlessly nested text raises."""
 
 _decoder = msgspec.json.Decoder(list[Event])
 
@@ -156,14 +160,14 @@ class EventStream:
     def _decode(self, piece: bytes) -> list[Event] | None:
         try:
             return _decoder.decode(b"[" + piece.strip(_BLANK) + b"]")
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             pass
         mended = piece.decode("utf-8", "replace").encode()
         if mended == piece:
             return None
         try:
             events = _decoder.decode(b"[" + mended.strip(_BLANK) + b"]")
-        except (msgspec.DecodeError, UnicodeDecodeError):
+        except UNREADABLE:
             return None
         self.replaced += 1
         return events
@@ -250,7 +254,7 @@ def _event(fields: dict[str, Any]) -> Event:
         ts=_text(fields.get("ts")),
         dur=_text(fields.get("dur")),
         id=_id(fields.get("id")),
-        args=Raw(msgspec.json.encode(args)) if isinstance(args, dict) else Raw(b""),
+        args=Raw(json.dumps(args).encode()) if isinstance(args, dict) else Raw(b""),
     )
 
 

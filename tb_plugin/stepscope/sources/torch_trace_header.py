@@ -8,7 +8,7 @@ from pathlib import Path
 
 import msgspec
 
-from stepscope.sources.torch_trace_events import Id
+from stepscope.sources.torch_trace_events import UNREADABLE, Id
 from stepscope.sources.torch_trace_numbers import integer
 from stepscope.sources.torch_trace_repair import parse_leniently
 
@@ -79,7 +79,7 @@ def read_header(skeleton: bytes) -> TraceHeader:
 def _parse(skeleton: bytes) -> _Top | None:
     try:
         return msgspec.json.decode(skeleton, type=_Top)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except UNREADABLE:
         pass
     try:
         return msgspec.convert(parse_leniently(skeleton), _Top)

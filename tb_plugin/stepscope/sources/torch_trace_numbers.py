@@ -51,8 +51,10 @@ def _plain_nanoseconds(text: bytes, count: int) -> Ints | None:
     whole = lengths - decimals
     whole[token] -= 1
     odd = bool((np.diff(token) == 0).any()) or int(decimals.max()) > 3 or int(whole.min()) < 1
+    if odd:
+        return None
     long = (whole > _MOST_DIGITS) | ((whole == _MOST_DIGITS) & (chars[end - lengths] == _NINE))
-    if odd or long.any():
+    if long.any():
         return None
     values = np.fromstring(text.replace(b".", b""), np.int64, sep=",")
     return np.asarray(values * 10 ** (3 - decimals), np.int64) if len(values) == count else None

@@ -38,16 +38,10 @@ def parse_leniently(raw: bytes) -> dict[str, Any] | None:
 
 def _parse(text: str) -> dict[str, Any] | None:
     try:
-        value = json.loads(text, strict=False, parse_float=_Number, parse_constant=lambda word: None)
+        value = json.loads(text, strict=False, parse_float=str, parse_constant=lambda word: None)
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, dict) else None
-
-
-class _Number(str):
-    """A decimal number as its text."""
-
-    __slots__ = ()
 
 
 def _mend_words(text: str) -> str:
