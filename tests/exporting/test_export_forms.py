@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import tempfile
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,8 @@ from stepscope.exporting.text import to_text
 from stepscope.exporting.timeline import to_timeline
 from stepscope.lenses.views import ViewEngine, ViewsOptions
 from stepscope.lenses.views.tfprof_units import memory_text, number_text, percent, time_text
+from stepscope.model.profile import Profile
+from stepscope.sources import registry
 
 
 @pytest.fixture(scope="module")
@@ -194,3 +197,27 @@ def test_the_command_writes_each_form(data: Path, tmp_path: Path, form: str) -> 
         assert content.startswith(b"node name |")
     else:
         assert json.loads(content)["profiles" if form == "speedscope" else "traceEvents"]
+
+
+def test_a_profile_whose_ops_call_ops_is_one_trace() -> None:
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": "outer", "pid": 1, "tid": 1, "ts": 10, "dur": 30},
+        {"ph": "X", "cat": "cpu_op", "name": "inner", "pid": 1, "tid": 1, "ts": 15, "dur": 10},
+    ]
+    record = torch_profile({"traceEvents": events})
+    engine = ViewEngine(record)
+    (trace,) = to_timeline(engine.analyze(ViewsOptions(view="graph"))).values()
+    assert sorted((event["name"], event["dur"]) for event in spans(trace["traceEvents"])) == [
+        ("inner", 10),
+        ("outer", 30),
+    ]
+    (flame,) = to_timeline(engine.analyze(ViewsOptions(view="op"))).values()
+    widths = {event["name"]: event["dur"] for event in spans(flame["traceEvents"])}
+    assert widths == {"_TFProfRoot": 30, "outer": 20, "inner": 10}
+
+
+def torch_profile(trace: dict[str, Any]) -> Profile:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "trace.json"
+        path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [], **trace}))
+        return registry.read(path).records[0].record

@@ -15,7 +15,7 @@ import numpy as np
 
 from stepscope.exporting.chrome import Event, Micros, counter, flow, process_name, span, thread_name
 from stepscope.lenses.views import ViewResult
-from stepscope.model.columns import Ints
+from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
 
 PS_PER_US = 1_000_000
@@ -41,7 +41,7 @@ class _Run:
 
 
 def graph_events(result: ViewResult) -> list[Event]:
-    """The events of the displayed nodes in the one step of the result."""
+    """The events of the displayed nodes in the one step of the result, or in all."""
     return _Timeline(result).events() if len(result) else []
 
 
@@ -50,7 +50,8 @@ class _Timeline:
         self.profile = result.profile
         self.tfprof = result.resolved.tfprof
         self.clock = _Clock(self.profile)
-        self.step = self.profile.steps.id.tolist().index(result.resolved.step)
+        number = result.resolved.step
+        self.step = None if number is None else self.profile.steps.id.tolist().index(number)
         shown = [result.layout.members(row).tolist() for row in result.rows.tolist()]
         self.nodes = [node for members in shown for node in members]
         self.counted = result.row_figures.accounting.added
@@ -77,11 +78,15 @@ class _Timeline:
                     events.append(flow(name, "t", number, target.start, pid[target.device], target.lane))
         return events + self._memory(len(pid))
 
+    def _in_step(self, steps: Array) -> Array:
+        """Which rows are of the one step, or all where none is chosen."""
+        return np.full(len(steps), True) if self.step is None else steps == self.step
+
     def _runs(self) -> list[_Run]:
         """The executions of the displayed nodes, in display order, each node's by device."""
         profile = self.profile
         rows, lanes = profile.executions, profile.lanes
-        wanted = rows.step == self.step
+        wanted = self._in_step(rows.step)
         if self.tfprof:
             wanted &= (lanes.kind != LaneKind.OTHER)[rows.lane] & (profile.nodes.device >= 0)[rows.node]
         found = np.flatnonzero(wanted)
@@ -118,7 +123,7 @@ class _Timeline:
     def _connect(self, by_device: dict[str, list[_Run]]) -> None:
         """Lets the executions of a node's inputs on other devices lead to the node's."""
         at = {(run.device, run.start): run for rows in by_device.values() for run in rows}
-        host = _HostRuns(self.profile, self.step, self.clock)
+        host = _HostRuns(self.profile, self._in_step(self.profile.executions.step), self.clock)
         for device, rows in sorted(by_device.items(), key=lambda item: item[0].encode()):
             if not _is_canonical(device):
                 continue
@@ -158,12 +163,12 @@ class _Timeline:
         shown[self.nodes] = True
         memory: dict[str, _DeviceMemory] = defaultdict(_DeviceMemory)
         if self.tfprof:
-            ran = set(self.profile.executions.node[self.profile.executions.step == self.step].tolist())
+            ran = set(self.profile.executions.node[self._in_step(self.profile.executions.step)].tolist())
             for node in self.nodes:
                 device = int(self.profile.nodes.device[node])
                 if node in ran and device >= 0 and "cpu" not in strings[device]:
                     memory[strings[device]] = memory[strings[device]]
-        wanted = np.flatnonzero(shown[rows.node] & (rows.step == self.step) & (rows.device >= 0))
+        wanted = np.flatnonzero(shown[rows.node] & self._in_step(rows.step) & (rows.device >= 0))
         for row in wanted.tolist():
             device = strings[int(rows.device[row])]
             if "cpu" not in device:
@@ -202,10 +207,10 @@ class _Clock:
 class _HostRuns:
     """Device and start of the executions of nodes that tfprof calls canonical."""
 
-    def __init__(self, profile: Profile, step: int, clock: _Clock) -> None:
+    def __init__(self, profile: Profile, in_step: Array, clock: _Clock) -> None:
         rows = profile.executions
         kinds = np.append(profile.lanes.kind, LaneKind.OTHER)
-        found: Ints = np.flatnonzero((rows.step == step) & (kinds[rows.lane] == LaneKind.HOST))
+        found: Ints = np.flatnonzero(in_step & (kinds[rows.lane] == LaneKind.HOST))
         self._of: dict[int, list[tuple[str, Micros]]] = defaultdict(list)
         names = [profile.strings[i] if i >= 0 else "" for i in profile.lanes.device.tolist()]
         for node, lane, start in zip(

@@ -19,7 +19,8 @@ Trace = dict[str, list[Event]]
 def to_timeline(result: ViewResult) -> dict[str, Trace]:
     """A trace for each step of the answer, by the step's number, `all` or `average`.
 
-    The timeline of the graph view without a step has one trace for each profiled step. tfprof has none of the op view.
+    The timeline of the graph view without a step has one trace for each profiled step; where ops call ops, or no step
+    is known, one of everything. tfprof has none of the op view.
     """
     options = result.resolved.options
     if result.view == "graph":
@@ -30,8 +31,9 @@ def to_timeline(result: ViewResult) -> dict[str, Trace]:
 
 
 def _graph_traces(result: ViewResult) -> dict[str, Trace]:
-    if result.resolved.step is not None:
-        return {str(result.resolved.step): {"traceEvents": graph_events(result)}}
+    profile, one_step = result.profile, result.resolved.step is not None
+    if one_step or profile.nested or not len(profile.steps):
+        return {str(result.resolved.options.step): {"traceEvents": graph_events(result)}}
     engine = ViewEngine(result.profile)
     traces = {}
     for number, _ in result.steps:
@@ -43,10 +45,13 @@ def _graph_traces(result: ViewResult) -> dict[str, Trace]:
 def _flame_graph(result: ViewResult) -> list[Event]:
     """Rows side by side below the row that holds them, each as wide as its total time; a process per depth.
 
-    Rows that are wider together than the row above them, as `start_name_regexes` makes them, end with it.
+    Rows of the op view are as wide as their own time, since ops may contain each other. Rows that are wider together
+    than the row above them, as `start_name_regexes` makes them, end with it.
     """
     names: list[str] = result.paths(range(len(result)))
     total: list[Any] = result.column("total_exec_micros").tolist()
+    if result.view == "op":
+        total[1:] = result.column("exec_micros").tolist()[1:]
     parent, depth = result.parent.tolist(), result.depth.tolist()
     free, end = [0] * len(result), [0] * len(result)
     events: list[Event] = []
