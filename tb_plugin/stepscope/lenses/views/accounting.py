@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from stepscope.lenses.views.calls import CallTimes
 from stepscope.lenses.views.figures import NodeFigures, launchers
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.matching import full_matches
@@ -127,6 +128,13 @@ class RowFigures:
         if field not in self._total:
             self._total[field] = self._compute_total(field)
         return self._total[field]
+
+    @cached_property
+    def call_times(self) -> CallTimes:
+        """How long single calls of each row took."""
+        calls = self._profile.executions
+        counts = self.accounting.nodes[calls.node] & self.nodes.counts_step(calls.step)
+        return CallTimes(calls, np.where(counts, self.layout.row_of_node[calls.node], -1), len(self.layout))
 
     def _compute_own(self, field: str) -> Ints:
         if field != DEFINITIONS:

@@ -4,27 +4,29 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.lenses.views.accounting import RowFigures
-from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.tree import stable_order
 from stepscope.model.columns import Array, Ints
-from stepscope.model.profile import Profile
+from stepscope.model.profile import Executions
 
 _PERCENT = {"min_micros": 0, "p50_micros": 50, "p95_micros": 95, "max_micros": 100}
 
 
 class CallTimes:
-    """Durations of calls by row, in ticks, with what they called. Percentiles are by nearest rank: a real call."""
+    """Durations of calls by row, in ticks, with what they called. Percentiles are by nearest rank: a real call.
 
-    def __init__(self, profile: Profile, layout: Layout, figures: RowFigures) -> None:
-        calls = profile.executions
-        rows = layout.row_of_node[calls.node]
-        used = figures.accounting.nodes[calls.node] & figures.nodes.counts_step(calls.step)
-        rows = rows[used]
+    Args:
+        calls: Single executions.
+        row_of_call: The row that each belongs to, -1 for none.
+        rows: The number of rows.
+    """
+
+    def __init__(self, calls: Executions, row_of_call: Ints, rows: int) -> None:
+        used = row_of_call >= 0
+        row = row_of_call[used]
         duration = calls.duration_ticks[used] // np.maximum(calls.count[used], 1)
-        order = stable_order((rows, duration))
+        order = stable_order((row, duration))
         self._duration = duration[order]
-        self._start = np.searchsorted(rows[order], np.arange(len(layout) + 1))
+        self._start = np.searchsorted(row[order], np.arange(rows + 1))
 
     @property
     def known(self) -> Array:

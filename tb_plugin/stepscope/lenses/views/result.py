@@ -9,7 +9,6 @@ from functools import cached_property
 from typing import Any
 
 from stepscope.lenses.views.accounting import DEFINITIONS, RowFigures
-from stepscope.lenses.views.calls import CallTimes
 from stepscope.lenses.views.details import PS_PER_US, Details
 from stepscope.lenses.views.document import document
 from stepscope.lenses.views.fields import CALL_FIELDS, FieldSpec
@@ -109,7 +108,7 @@ class ViewResult:
         spec = self._by_name[name]
         wanted = self.rows if rows is None else self.rows[rows]
         if spec in CALL_FIELDS:
-            return self._call_times.column(spec.name)[wanted] * self.divisor
+            return self.row_figures.call_times.column(spec.name)[wanted] * self.divisor
         values = self.row_figures.total(spec.source) if spec.total else self.row_figures.own(spec.source)
         return values[wanted]
 
@@ -135,7 +134,7 @@ class ViewResult:
         values: list[int | float | None] = self.in_unit(spec, self.exact(spec.name, rows)).tolist()
         if spec not in CALL_FIELDS:
             return values
-        known = self._call_times.known[self.rows[rows]].tolist()
+        known = self.row_figures.call_times.known[self.rows[rows]].tolist()
         return [value if is_known else None for value, is_known in zip(values, known, strict=True)]
 
     def node_figure(self, spec: FieldSpec, node: int) -> int | float:
@@ -166,10 +165,6 @@ class ViewResult:
     def details(self) -> Details:
         """Devices, shapes and graph nodes of the layout's rows."""
         return Details(self.profile, self.layout, self.row_figures, self.resolved)
-
-    @cached_property
-    def _call_times(self) -> CallTimes:
-        return CallTimes(self.profile, self.layout, self.row_figures)
 
     def search(self, text: str, *, regex: bool = False, ignore_case: bool = True) -> Array:
         """Which rows have a text, or a match of a regex, in their name; in their path when it holds a '/'.
