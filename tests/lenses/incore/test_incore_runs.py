@@ -130,6 +130,14 @@ def test_results_compare_phase_by_phase() -> None:
     assert found["same_clock"] is True
 
 
+def test_several_invocations_compare_by_twice_their_median() -> None:
+    timing = np.array([[[1, 10]], [[1, 11]], [[0, 9]]])
+    many = analyze(from_timing(timing, columns=("entry", "body_done"), clock_freq_hz=CLOCK))
+    row = compare(many, analyze(from_timing(timing[0], columns=("entry", "body_done")))).to_json()["rows"][0]
+    assert row["a"] == {"cycles_x2": 19, "n": 2}
+    assert row["delta"] == {"cycles_x2": 1}
+
+
 def test_a_phase_that_one_result_lacks_is_added_or_removed() -> None:
     full = analyze(merged_record(0, 90))
     part = analyze(from_timing(np.array([[1, 9]]), columns=("entry", "body_done"), clock_freq_hz=7))
