@@ -48,7 +48,7 @@ store.refresh()
 (entry,) = store.entries()
 record = store.read(entry, groups=["strings", "nodes", "steps", "lanes"])
 sums = {"nodes": len(record.nodes)}
-for column in ("node", "step", "lane", "start_ticks", "duration_ticks", "self_ticks", "count"):
+for column in ("step", "start_ticks", "self_ticks", "count"):
     executions = store.read(entry, groups=[f"executions.{column}"]).executions
     sums[column] = int((getattr(executions, column) % 1000).sum())
     del executions
@@ -71,5 +71,5 @@ def test_a_profile_of_1_gb_is_opened_and_read_through_under_1_gb_of_memory(tmp_p
     assert found["problems"] == 0
     assert found["sums"]["nodes"] == 1000
     assert found["sums"]["count"] == ROWS
-    assert found["sums"]["start_ticks"] == found["sums"]["duration_ticks"] == found["sums"]["self_ticks"]
-    assert found["sums"]["node"] == found["sums"]["step"] == found["sums"]["lane"]
+    assert found["sums"]["start_ticks"] == found["sums"]["self_ticks"] > 0
+    assert found["sums"]["step"] == sum(range(1000)) * (ROWS // 1000)
