@@ -143,6 +143,13 @@ def test_folders_of_one_capture_are_joined_and_other_captures_are_not(tmp_path: 
     assert [_hosts(r) for r in xplane.read_collectives(tmp_path)] == [["a", "b"], ["a"], ["a"]]
 
 
+def test_a_profile_that_is_there_twice_counts_once(tmp_path: Path) -> None:
+    path = write(tmp_path, WHOLE)
+    (tmp_path / "host0.xplane.pb.gz").write_bytes(gzip.compress(WHOLE))
+    record = _only(tmp_path)
+    assert (_hosts(record), record.header.source) == (["host0"], path.name)
+
+
 def test_a_riegeli_file_is_reported_unless_the_profile_is_there(tmp_path: Path) -> None:
     write(tmp_path, b"")
     (tmp_path / "host0.xplane.riegeli").write_bytes(b"x")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import struct
 from collections import Counter
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from stepscope.pb import xplane_pb2
 from stepscope.sources import xplane
 from stepscope.sources.xplane_file import SpaceReader, parse_line
 from stepscope.sources.xplane_ops import framework_op, python_call, scope_of, stack_frames
+from stepscope.sources.xplane_plane import PlaneView
 
 TPU = "tpu_inference_2/tpu_inference_2.xplane.pb"
 JAX = "jax_cpu_train"
@@ -117,6 +119,18 @@ def test_host_and_device_on_different_clocks_are_both_kept(tmp_path: Path) -> No
     profile = _profile(write(tmp_path, space(host.SerializeToString(), device)))
     assert profile.header.wall_anchor_ns == 1_790_000_000_000_000_000
     assert sorted(profile.executions.start_ticks.tolist()) == [3, 3, 7]
+
+
+def test_integer_stats_keep_their_digits_beside_fractions(tmp_path: Path) -> None:
+    plane = xplane_pb2.Plane(name=b"/host:CPU")
+    plane.stat_metadata[1].name = b"size"
+    line = xplane_pb2.Line(name=b"main")
+    doubles = [b"\x11" + struct.pack("<d", value) for value in (2.5, float("nan"))]
+    for value in (b"\x20" + varint(2**60 + 1), *doubles):
+        line.events.append(event(1, 0, 1, length_delimited(4, b"\x08\x01" + value)))
+    plane.lines.append(line.SerializeToString())
+    (events,) = PlaneView(plane).lines()
+    assert events.stats().integers([1]).tolist() == [2**60 + 1, 2, 0]
 
 
 @pytest.mark.parametrize(

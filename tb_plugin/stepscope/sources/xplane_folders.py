@@ -75,7 +75,9 @@ def _folders(path: Path, layout: str) -> list[Path]:
 
 
 def _files(folder: Path) -> list[Path]:
-    return sorted(file for file in folder.iterdir() if file.is_file() and is_profile_name(file))
+    """The profiles of a folder, one per host: where a host's is there twice, the one that is not compressed."""
+    found = sorted(file for file in folder.iterdir() if file.is_file() and is_profile_name(file))
+    return list({host_of(file): file for file in reversed(found)}.values())[::-1]
 
 
 def _riegeli(folder: Path) -> list[Path]:

@@ -71,6 +71,7 @@ class Events:
 
 
 _DOUBLE, _UINT64, _INT64, _STRING, _BYTES, _REFERENCE = 2, 3, 4, 5, 6, 7
+_LARGEST = 2.0**62
 _NUMBER_KINDS = (_DOUBLE, _UINT64, _INT64, _REFERENCE)
 
 
@@ -102,7 +103,8 @@ class EventStats:
         rows = np.flatnonzero(self._has(ids) & np.isin(self.kind, (_UINT64, _INT64, _DOUBLE)))
         value = self.bits[rows]
         double = self.kind[rows] == _DOUBLE
-        column[self.event[rows]] = np.where(double, np.rint(value.view(np.float64)), value) if double.any() else value
+        value[double] = np.rint(np.clip(np.nan_to_num(value[double].view(np.float64)), -_LARGEST, _LARGEST))
+        column[self.event[rows]] = value
         return column
 
     def texts(self, ids: Iterable[int], names: Mapping[int, str]) -> list[str]:

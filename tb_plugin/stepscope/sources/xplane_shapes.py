@@ -53,11 +53,6 @@ class Shape:
                 total += -(-prod(shape.dimensions) * shape.bits // 8)
         return total
 
-    def __str__(self) -> str:
-        if self.parts is None:
-            return f"{self.type or '?'}[{','.join(map(str, self.dimensions))}]"
-        return f"({', '.join(map(str, self.parts))})"
-
 
 def payload_bytes(opcode: str, shape: Shape | None) -> int | None:
     """Bytes that a host transfer moves, by its result's shape; None for a send-done, whose result is a token.
@@ -72,7 +67,7 @@ def payload_bytes(opcode: str, shape: Shape | None) -> int | None:
 
 
 def shape_of_proto(proto: Any) -> Shape:
-    """The shape of an `xla.ShapeProto`."""
+    """The shape of an `xla.ShapeProto`, which protobuf nests at most 100 deep."""
     if proto.element_type == _TUPLE:
         return Shape(parts=tuple(shape_of_proto(part) for part in proto.tuple_shapes))
     bits = proto.layout.element_size_in_bits or _BITS_BY_NUMBER.get(proto.element_type)
