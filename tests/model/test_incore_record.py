@@ -99,7 +99,8 @@ def test_arrays_tensors_and_lists_give_the_same_matrix(timing: Any) -> None:
         ({"timing": [[1, 2]], "invocation_slot_offset": 0}, "0 slots each"),
         ({"timing": [[1, 2]], "invocation_slot_offset": 1, "invocations": 3}, "3 invocations of 1 slots"),
         ({"timing": [[1, 2]], "slot_map": {"kind": "block", "num_aic": 1}}, "without aiv_per_aic"),
-        ({"timing": [[1, 2]], "slot_map": {"kind": "table", "slots": [5]}}, "kind table"),
+        ({"timing": [[1, 2]], "slot_map": {"kind": "table", "slots": ["x"]}}, "kind table"),
+        ({"timing": [[1, 2]], "slot_map": {"kind": "block", "num_aic": 1 << 40, "aiv_per_aic": 2}}, "num_aic is"),
         ({"timing": [[1, 2]], "generation": {"column": 0, "expected": "1e3"}}, "generation: '1e3' is no integer"),
         ({"timing": [[1, 2]], "magic": {"column": 0, "expected": 1 << 64}}, "does not fit 64 bits"),
         ({"timing": [[[1, 2]]], "l2": {"unit": "cycles", "M0": ["1", "2"], "M1": ["3", "4"]}}, "2 rows for 1"),
@@ -124,6 +125,7 @@ def test_slot_maps_name_cores_by_their_rule() -> None:
     assert names(4, kind="groups_of_three")[1:] == [(1, "AIV_0", aiv), (2, "AIV_1", aiv), (3, "AIC_1", aic)]
     assert names(2, kind="core_id", core_types=["aic", "aiv"]) == [(0, "AIC_0", aic), (1, "AIV_1", aiv)]
     assert names(2, kind="table", slots={"AIV_9": 1}) == [(1, "AIV_9", aiv)]
+    assert names(2, kind="table", slots=[1, 0]) == [(1, "core_0", Engine.UNKNOWN), (0, "core_1", Engine.UNKNOWN)]
 
 
 def test_an_unknown_slot_map_is_a_loss_and_no_failure() -> None:

@@ -32,7 +32,8 @@ def cores_of(slot_map: Mapping[str, Any], slots: int) -> list[Core] | None:
             `core_id`: the slot is the core's id; `core_types` may list "aic" or "aiv" per id.
             `block`: an AIC's slot is its block, an AIV's is num_aic + block * aiv_per_aic + sub-block.
             `groups_of_three`: block b has slots 3b (AIC), 3b + 1 and 3b + 2 (AIV).
-            `table`: `slots` gives each core's name and slot, as `{"AIC_0": 0}` or rows of slot, name, engine, core.
+            `table`: `slots` gives each core's name and slot, as `{"AIC_0": 0}` or rows of slot, name, engine, core;
+                or the slot of each core by its id.
         slots: The number of rows of the matrix.
 
     Raises:
@@ -60,16 +61,16 @@ def _named(slot: int, engine: Engine, number: int) -> Core:
 
 
 def _by_core_id(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
-    kinds: Sequence[str] = slot_map.get("core_types", ())
+    kinds = slot_map.get("core_types")
+    known = [str(kind).lower() for kind in kinds] if isinstance(kinds, list | tuple) else []
     for slot in range(slots):
-        engine = _ENGINES.get(kinds[slot].lower(), Engine.UNKNOWN) if slot < len(kinds) else Engine.UNKNOWN
+        engine = _ENGINES.get(known[slot], Engine.UNKNOWN) if slot < len(known) else Engine.UNKNOWN
         name = f"core_{slot}" if engine is Engine.UNKNOWN else f"{engine.name}_{slot}"
         yield Core(slot, name, engine, slot)
 
 
 def _by_block(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
-    num_aic = _needed(slot_map, "num_aic")
-    aiv_per_aic = _needed(slot_map, "aiv_per_aic")
+    num_aic, aiv_per_aic = _needed(slot_map, "num_aic", 1 << 12), _needed(slot_map, "aiv_per_aic", 1 << 4)
     for block in range(num_aic):
         yield _named(block, Engine.AIC, block)
     for core in range(num_aic * aiv_per_aic):
@@ -86,11 +87,13 @@ def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
     table = slot_map.get("slots")
     if isinstance(table, Mapping):
         table = [{"name": name, "slot": slot} for name, slot in table.items()]
+    elif isinstance(table, list | tuple) and table and all(isinstance(slot, int) for slot in table):
+        table = [{"name": f"core_{core}", "slot": slot, "core": core} for core, slot in enumerate(table)]
     if not isinstance(table, Sequence) or not all(isinstance(row, Mapping) and "slot" in row for row in table):
         raise RecordError(
             f"a slot map of kind table whose slots are {table!r:.80}",
             where="slot_map.slots",
-            remedy='Give {"AIC_0": 0, ...} or a list of {"slot", "name", "engine", "core"}',
+            remedy='Give {"AIC_0": 0, ...}, a list of {"slot", "name", "engine", "core"}, or the slot of each core',
         )
     for row in table:
         slot = exact(row["slot"], "slot_map.slots")
@@ -99,12 +102,12 @@ def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
         yield Core(slot, name, engine, exact(row.get("core", -1), "slot_map.slots"))
 
 
-def _needed(slot_map: Mapping[str, Any], key: str) -> int:
+def _needed(slot_map: Mapping[str, Any], key: str, most: int) -> int:
     if key not in slot_map:
         raise RecordError(
             f"a slot map of kind {slot_map['kind']} without {key}", where="slot_map", remedy=f"Give {key} as an integer"
         )
     value = exact(slot_map[key], f"slot_map.{key}")
-    if not 0 <= value <= 1 << 16:
-        raise RecordError(f"{key} is {value}", where="slot_map", remedy="Give a number of cores")
+    if not 0 <= value <= most:
+        raise RecordError(f"{key} is {value}", where="slot_map", remedy=f"Give a number from 0 to {most}")
     return value
