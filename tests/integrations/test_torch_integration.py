@@ -14,6 +14,7 @@ from stepscope.errors import OptionError
 from stepscope.integrations.torch import module_scopes, profile_steps, trace_handler
 from stepscope.model.profile import Profile
 from stepscope.store.local import LocalStore
+from stepscope.store.reading import RecordEntry
 
 torch = pytest.importorskip("torch")
 # PyTorch warns that a cycle's events are gone after it; they are logged by then.
@@ -32,11 +33,16 @@ class Block(torch.nn.Module):
         return x
 
 
-def records(directory: Path) -> list[Profile]:
+def entries(directory: Path) -> list[RecordEntry]:
     store = LocalStore(logdir=str(directory))
     store.refresh()
-    found = sorted(store.entries(), key=lambda entry: entry.first_step)
-    return [store.read(entry) for entry in found]
+    return sorted(store.entries(), key=lambda entry: entry.first_step or 0)
+
+
+def records(directory: Path) -> list[Any]:
+    store = LocalStore(logdir=str(directory))
+    store.refresh()
+    return [store.read(entry) for entry in entries(directory)]
 
 
 def scope_names(profile: Profile) -> set[str]:
@@ -59,6 +65,7 @@ def test_chosen_steps_are_logged_with_attribute_paths(tmp_path: Path) -> None:
             profiler.step()
     assert writer.failures == 0
     first, second = records(tmp_path)
+    assert [entry.first_step for entry in entries(tmp_path)] == [1, 3]
     assert first.steps.id.tolist() == [1]
     assert second.steps.id.tolist() == [3, 4]
     assert run_counts(second)["aten::linear"] == 4
@@ -155,6 +162,16 @@ def test_steps_must_be_chosen(steps: Any, tmp_path: Path) -> None:
 def test_torch_is_imported_only_when_used() -> None:
     code = "import sys, stepscope.integrations.torch; sys.exit('torch' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_ranks_of_a_job_are_runs_of_their_own(tmp_path: Path) -> None:
+    command = [sys.executable, str(EXAMPLES / "torch_ddp.py"), str(tmp_path), "--steps", "4"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    for rank in (0, 1):
+        (profile,) = (record for record in records(tmp_path / f"rank-{rank}") if isinstance(record, Profile))
+        assert (profile.header.rank, profile.header.world_size) == (rank, 2)
+        assert run_counts(profile)["gloo:all_reduce"] >= 1
 
 
 def test_the_training_example_logs_both_models(tmp_path: Path) -> None:

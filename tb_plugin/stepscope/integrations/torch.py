@@ -32,7 +32,8 @@ _WRAPPERS = frozenset({"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped
 def trace_handler(writer: Writer, *, name: str = "torch") -> Callable[[profile], None]:
     """What `torch.profiler.profile(on_trace_ready=...)` calls: logs each finished cycle as a profile.
 
-    A trace that cannot be exported is counted in `writer.failures` and does not stop the loop.
+    The record's step is the first that was profiled. A trace that cannot be exported is counted in `writer.failures`
+    and does not stop the loop.
 
     Args:
         writer: Where to log.
@@ -47,7 +48,7 @@ def trace_handler(writer: Writer, *, name: str = "torch") -> Callable[[profile],
             except (OSError, RuntimeError, UnicodeDecodeError) as error:
                 writer.failed(f"profile {name}", error)
                 return
-            writer.log_profile(path, step=int(profiler.step_num), name=name)
+            writer.log_profile(path, name=name)
 
     return handle
 
