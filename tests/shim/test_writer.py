@@ -305,6 +305,17 @@ def test_rank_and_job_come_from_the_launcher(tmp_path: Path, monkeypatch: pytest
     assert (header.rank, header.world_size, header.job) == (3, 8, "j7")
 
 
+def test_each_rank_of_several_is_a_run_of_its_own(tmp_path: Path) -> None:
+    for rank in (0, 1):
+        with stepscope.Writer(tmp_path, rank=rank, world_size=2, job="j") as writer:
+            writer.throughput().add(1)
+    with stepscope.Writer(tmp_path / "alone", rank=0, world_size=1) as writer:
+        writer.throughput().add(1)
+    store = LocalStore(logdir=str(tmp_path))
+    store.refresh()
+    assert sorted(store.runs()) == ["alone", "rank_0", "rank_1"]
+
+
 def test_sigterm_is_left_alone_unless_asked_for(tmp_path: Path) -> None:
     before = signal.getsignal(signal.SIGTERM)
     stepscope.Writer(tmp_path).close()

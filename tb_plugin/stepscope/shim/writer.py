@@ -40,8 +40,9 @@ class Writer:
     """Logs records from a training loop.
 
     Args:
-        target: A log directory, which gets an event file of its own; or a SummaryWriter of torch or tensorboardX, or a
-            writer of tf.summary.create_file_writer, through which everything is written.
+        target: A log directory, which gets an event file of its own, in a folder `rank_<k>` where the job has several
+            ranks: one rank is one run. Or a SummaryWriter of torch or tensorboardX, or a writer of
+            tf.summary.create_file_writer, through which everything is written.
         flush_secs: Seconds between two flushes.
         job: What all processes of the job share; from TORCHELASTIC_RUN_ID or SLURM_JOB_ID where not given.
         rank: Rank of the process in its job; from RANK or SLURM_PROCID where not given.
@@ -66,9 +67,9 @@ class Writer:
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
         self.failures = 0
-        self._sink = sink_for(target)
-        self._records = RecordWriter(self._sink)
         self._header = _header(job, rank, world_size)
+        self._sink = sink_for(_of_rank(target, self._header))
+        self._records = RecordWriter(self._sink)
         self._flush_secs = flush_secs
         self._clock = clock
         self._logs: list[ThroughputLog] = []
@@ -263,6 +264,13 @@ def _from_source(path: Path, name: str, step: int | None) -> Iterator[tuple[str,
     for number, named in enumerate(found):
         title = name if len(found) == 1 else f"{name}/{named.name or number}"
         yield title, named.step if step is None else step, named.record
+
+
+def _of_rank(target: Any, header: Header) -> Any:
+    """The directory of one rank of several: one rank is one run."""
+    if header.world_size > 1 and header.rank >= 0 and isinstance(target, str | os.PathLike):
+        return Path(target) / f"rank_{header.rank}"
+    return target
 
 
 def _header(job: str | None, rank: int | None, world_size: int | None) -> Header:
