@@ -124,6 +124,14 @@ def test_a_later_session_is_a_resume_on_the_clock_of_the_first() -> None:
     assert (record.resets.time_ns[0], record.resets.mark_end[0], record.resets.sample_end[0]) == (1_000_000, 10, 1)
 
 
+def test_processes_side_by_side_are_said() -> None:
+    anchor = 1_700_000_000_000_000_000
+    first = block(0, 0, 10, "a", header=Header(wall_anchor_ns=anchor))
+    beside = block(0, 0, 10, "b", header=Header(wall_anchor_ns=anchor + 50))
+    (loss,) = merge([first, beside]).header.losses
+    assert (loss.count, "same time" in loss.what) == (2, True)
+
+
 def test_series_of_different_names_are_not_joined() -> None:
     with pytest.raises(RecordError, match="eval"):
         merge([block(0, 0, 1), dataclasses.replace(block(1, 1, 2), name="eval")])

@@ -226,8 +226,7 @@ def _join(parts: Sequence[Throughput], *, sessions: bool) -> Throughput:
     mark_base = _bases(parts, "marks")
     sample_base = _bases(parts, "samples")
     losses = tuple(dict.fromkeys(loss for part in parts for loss in part.header.losses))
-    if not sessions:
-        losses += _missing_blocks(parts)
+    losses += _overlaps(moved) if sessions else _missing_blocks(parts)
     return dataclasses.replace(
         first,
         header=dataclasses.replace(first.header, losses=losses),
@@ -312,6 +311,22 @@ def _session_start(part: Throughput) -> Resets:
         stamps = [int(group.time_ns[0]) for group in (part.marks, part.samples) if len(group)]
         start = min(stamps, default=0)
     return Resets(time_ns=np.array([start]), kind=np.array([ResetKind.SESSION], np.int8))
+
+
+def _overlaps(sessions: Sequence[Throughput]) -> tuple[Loss, ...]:
+    """Sessions that began before an earlier one had ended: no resume, but processes side by side."""
+    overlapping, reached = 0, UNKNOWN_NS
+    for session in sessions:
+        stamps = np.concatenate([session.marks.time_ns, session.samples.time_ns])
+        if not len(stamps):
+            continue
+        overlapping += int(stamps.min()) < reached
+        reached = max(reached, int(stamps.max()))
+    if not overlapping:
+        return ()
+    what = "processes logged this series at the same time; their rates stand one after the other and are not added"
+    remedy = "Give each process its rank, or its series a name of its own"
+    return (Loss("sessions", what, overlapping + 1, remedy),)
 
 
 def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Loss, ...]:
