@@ -11,7 +11,8 @@ import pytest
 
 from stepscope.errors import DamagedSource, OptionError, SourceError, UnsupportedSource
 from stepscope.lenses.incore import InCoreOptions, analyze
-from stepscope.model.incore import Clock, InCore
+from stepscope.model.incore import InCore
+from stepscope.model.incore_capture import Clock
 from stepscope.model.profile import Profile
 from stepscope.sources import registry
 
@@ -93,6 +94,13 @@ def test_scheduled_tasks_without_a_core_row_are_counted(tmp_path: Path) -> None:
     document["aicpu_tasks"] += [[2, 9, 1300, 1400], [2, 10, 1500, 1600]]
     record = read(tmp_path, document)
     assert [(loss.count, "core 2: 2" in loss.what) for loss in record.header.losses] == [(2, True)]
+
+
+def test_rows_that_cannot_be_joined_are_said(tmp_path: Path) -> None:
+    document = cycles()
+    document["aicore_tasks"] += [[0, 8, 1, 2010, 2050, 4], [1, 9, 2, 2010, 2050, 4]]
+    losses = read(tmp_path, document).header.losses
+    assert [(loss.count, loss.what[:11]) for loss in losses] == [(1, "rows repeat"), (1, "rows have n")]
 
 
 def test_broken_rows_cost_themselves_only(tmp_path: Path) -> None:

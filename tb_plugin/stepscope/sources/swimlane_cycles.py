@@ -12,7 +12,7 @@ from typing import Any
 
 from stepscope.errors import DamagedSource, UnsupportedSource
 from stepscope.model.columns import Loss
-from stepscope.model.incore import Clock
+from stepscope.model.incore_capture import Clock
 from stepscope.sources.swimlane_draft import Activity, Draft
 
 Document = Mapping[str, Any]
@@ -161,11 +161,22 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
     found = [stamps.get(key, absent) for key in keys]
     tasks["dispatch"] = [row[2] for row in found]
     tasks["finish"] = [row[3] for row in found]
+    draft.losses += _join_losses(draft, keys, sum(row is absent for row in found))
     unmatched = Counter(key[0] for key in stamps.keys() - set(keys))
     if unmatched:
         worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
         what = f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped"
         draft.losses.append(Loss("aicpu_tasks", what, unmatched.total(), "Capture with more AICore buffers per core"))
+
+
+def _join_losses(draft: Draft, keys: list[tuple[int, ...]], undispatched: int) -> Iterator[Loss]:
+    """Rows that the join cannot tell apart, and rows that a scheduler should have had."""
+    repeated = len(keys) - len(set(keys))
+    if repeated:
+        what = "rows repeat a core's dispatch number, so that their dispatch and finish may be another's"
+        yield Loss("aicore_tasks", what, repeated, "Check that one run was captured")
+    if draft.level > 1 and undispatched:
+        yield Loss("aicore_tasks", "rows have no dispatch and finish", undispatched, "Use larger scheduler buffers")
 
 
 def _is_scheduler_row(row: Any) -> bool:

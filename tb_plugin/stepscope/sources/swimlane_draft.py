@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss, StringBuilder
-from stepscope.model.incore import Activities, Clock, Dependencies, Functions, InCore, Tasks
+from stepscope.model.incore import InCore
+from stepscope.model.incore_capture import Activities, Clock, Dependencies, Functions, Tasks
 from stepscope.model.incore_slots import cores_group, cores_of
 from stepscope.model.incore_values import group
 

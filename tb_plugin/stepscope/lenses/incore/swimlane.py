@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import OptionError
-from stepscope.model.incore import Clock, Engine, InCore
+from stepscope.model.incore import Engine, InCore
+from stepscope.model.incore_capture import Clock
 
 Json = dict[str, Any]
 
