@@ -25,8 +25,19 @@ export interface Choices {
   readonly missing: boolean;
 }
 
+/** Worked out once for each index: there can be tens of thousands of records. */
+const known = new WeakMap<IndexDocument, Map<Lens, readonly RunRecord[]>>();
+
 /** The records of a lens; findings stand on all of them. */
-export function recordsOf(index: IndexDocument, lens: Lens): RunRecord[] {
+export function recordsOf(index: IndexDocument, lens: Lens): readonly RunRecord[] {
+  const byLens = known.get(index) ?? new Map<Lens, readonly RunRecord[]>();
+  known.set(index, byLens);
+  const records = byLens.get(lens) ?? select(index, lens);
+  byLens.set(lens, records);
+  return records;
+}
+
+function select(index: IndexDocument, lens: Lens): RunRecord[] {
   const kind = KINDS[lens];
   const all = index.runs.flatMap((run) => run.records.map((record) => ({ ...record, run: run.name })));
   return kind === "" ? all : all.filter((record) => record.kind === kind);

@@ -20,8 +20,9 @@ import { labels, seriesLines, seriesSpans, type XKind, xKinds } from "./lines";
 import { StatisticsTable } from "./statistics";
 import { ThroughputToolbar } from "./toolbar";
 
-/** More points than pixels would only cost; extremes are kept by the server. */
-const POINTS = 4000;
+/** More points than pixels would only cost; extremes are kept by the server. Many runs share what a screen can show. */
+const POINTS_IN_ALL = 80_000;
+const [LEAST_POINTS, MOST_POINTS] = [300, 4000];
 
 /** A series as the lens shows it. */
 export interface Shown {
@@ -38,7 +39,10 @@ export function ThroughputLens() {
   useSignalEffect(() => {
     if (!session.visible.value || session.index.data.value === null) return;
     const now = `${session.reloads.value} ${versionOf(session)}`;
-    void resource.load(throughputAddress(session.state.value), asked.current !== "" && asked.current !== now);
+    void resource.load(
+      throughputAddress(session.state.value, session.choices.value.runs.length),
+      asked.current !== "" && asked.current !== now,
+    );
     asked.current = now;
   });
   return (
@@ -58,8 +62,10 @@ function versionOf(session: Session): string {
         .join(" ");
 }
 
-export function throughputAddress({ options, name }: PanelState): string {
-  return address("throughput", { points: POINTS, name, ...options });
+export function throughputAddress({ options, name }: PanelState, records: number): string {
+  const share = Math.floor(POINTS_IN_ALL / Math.max(records, 1));
+  const points = Math.min(Math.max(share, LEAST_POINTS), MOST_POINTS);
+  return address("throughput", { points, name, ...options });
 }
 
 function NoSeries() {
@@ -74,7 +80,11 @@ function Throughput({ document }: { document: ThroughputDocument }) {
   const shown = useShown(session, document);
   const kinds = useMemo(() => xKinds(document.series), [document]);
   const x = kinds.includes(state.x) ? state.x : (kinds[0] ?? "relative");
-  const picked = shown.find(({ label }) => label === state.key) ?? shown.find(({ muted }) => !muted) ?? shown[0];
+  const picked =
+    shown.find(({ label }) => label === state.key) ??
+    shown.find(({ series }) => series.run === state.run) ??
+    shown.find(({ muted }) => !muted) ??
+    shown[0];
   const problems = document.series.flatMap(({ run, problems: own }) => own.map((what) => ({ run, where: "", what })));
   return (
     <>

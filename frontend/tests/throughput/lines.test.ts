@@ -1,4 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { INITIAL_STATE } from "../../src/lib/state";
+import { throughputAddress } from "../../src/throughput";
 import type { SeriesDocument } from "../../src/throughput/document";
 import { Axis, interpolate, labels, seriesLines, seriesSpans, xKinds } from "../../src/throughput/lines";
 
@@ -86,4 +88,12 @@ test("series are called by their run, and by what tells them apart", () => {
   expect(labels([series(), series({ run: "b" })])).toEqual(["a", "b"]);
   expect(labels([series(), series({ name: "eval" }), series({ run: "b" })])).toEqual(["a · train", "a · eval", "b"]);
   expect(labels([series({ rank: 0 }), series({ rank: 1 })])).toEqual(["a · rank 0", "a · rank 1"]);
+});
+
+test.each([
+  [1, 4000],
+  [40, 2000],
+  [5000, 300],
+])("%d runs are asked for with %d points each", (runs, points) => {
+  expect(throughputAddress(INITIAL_STATE, runs)).toBe(`throughput?points=${points}`);
 });
