@@ -57,6 +57,13 @@ def content(path: Path) -> Iterator[bytes | mmap.mmap]:
                 yield mapped
 
 
+def release(data: bytes | mmap.mmap, end: int) -> None:
+    """Lets the system take back the memory of what was read of a mapped file up to a position."""
+    whole_pages = end // mmap.PAGESIZE * mmap.PAGESIZE
+    if isinstance(data, mmap.mmap) and whole_pages and hasattr(mmap, "MADV_DONTNEED"):
+        data.madvise(mmap.MADV_DONTNEED, 0, whole_pages)
+
+
 def decompress(path: Path) -> bytes:
     """The content of a gzip file. A file that is cut off or damaged gives what comes before the damage."""
     parts: list[bytes] = []

@@ -14,7 +14,7 @@ import numpy as np
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss
 from stepscope.model.profile import Profile
-from stepscope.sources.content import content
+from stepscope.sources.content import content, release
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.tfprof_draft import Draft, FrameRows, Ints
 from stepscope.sources.tfprof_layout import lay_out
@@ -105,6 +105,7 @@ def read_profile(data: Any, source: str, progress: Progress | None = None) -> Pr
     reader = NodeReader(draft, source)
     for start, stop, spans in _blocks(data, tail, draft, source):
         reader.add(data[start:stop], spans[:, 0] - start, spans[:, 1] - start)
+        release(data, stop)
         if progress:
             progress(stop, len(data))
     if not reader.count:

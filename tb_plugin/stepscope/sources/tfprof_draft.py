@@ -39,6 +39,8 @@ class Rows:
     def join(cls: type[R], parts: list[R]) -> R:
         """All rows of the parts, in order."""
         names = [f.name for f in dataclasses.fields(cls)]
+        if len(parts) == 1:
+            return parts[0]
         if not parts:
             return cls(*(np.empty(0, np.int64) for _ in names))
         return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
@@ -247,4 +249,6 @@ class Draft:
 
     def table(self, kind: type[R]) -> R:
         """All rows of a kind."""
-        return kind.join(self._parts.get(kind, []))
+        rows = kind.join(self._parts.get(kind, []))
+        self._parts[kind] = [rows]
+        return rows

@@ -166,16 +166,17 @@ def _scopes(names: Ints, strings: Interner) -> tuple[Scopes, Ints]:
     texts = strings.texts()
     parents: list[int] = []
     labels: list[int] = []
-    index: dict[tuple[int, bytes], int] = {}
+    index: dict[int, int] = {}
     known: dict[bytes, int] = {}
 
     def descend(parent: int, label: bytes) -> int:
-        key = (parent, label)
+        text = strings(label)
+        key = (parent + 1) << 32 | text
         entry = index.get(key)
         if entry is None:
             entry = index[key] = len(parents)
             parents.append(parent)
-            labels.append(strings(label))
+            labels.append(text)
         return entry
 
     own = np.empty(len(names), np.int64)
