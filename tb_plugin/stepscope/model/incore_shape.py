@@ -10,7 +10,7 @@ import numpy as np
 
 from stepscope.errors import RecordError
 from stepscope.model.incore import U64, Masks, SlotList
-from stepscope.model.incore_values import exact, stamps
+from stepscope.model.incore_values import exact, stamps, to_numpy
 
 _DEFAULT_DIMS: dict[int, tuple[str, ...]] = {
     2: ("slot", "field"),
@@ -106,6 +106,7 @@ def _rows(mask: Any, invocations: int, slot_offset: int | None, where: str) -> l
 
 def _slot_lists(mask: Any, where: str) -> list[list[int]]:
     """Lists of slots from a list of slots, nested lists, or a boolean array [..., slot]."""
+    mask = to_numpy(mask)
     if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
         return [np.flatnonzero(row).tolist() for row in mask.reshape(-1, mask.shape[-1])]
     values = mask.tolist() if hasattr(mask, "tolist") else list(mask)

@@ -46,7 +46,7 @@ def stamps(values: Any, where: str) -> U64:
     Raises:
         RecordError: The values are not integers.
     """
-    array = np.asarray(_to_numpy(values))
+    array = np.asarray(to_numpy(values))
     if array.dtype.kind not in "iu":
         raise RecordError(
             f"stamps of type {array.dtype}",
@@ -63,7 +63,7 @@ def group(kind: type[G], /, **columns: Any) -> G:
     return kind(**columns)
 
 
-def _to_numpy(values: Any) -> Any:
+def to_numpy(values: Any) -> Any:
     """A tensor's values as numpy, copied from its device where it must; anything else as it is."""
     if hasattr(values, "detach"):
         return values.detach().cpu().numpy()

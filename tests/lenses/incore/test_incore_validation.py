@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import torch
 
 from stepscope.errors import OptionError, RecordError
 from stepscope.lenses.incore import InCoreOptions, analyze
@@ -97,8 +98,12 @@ def test_masks_in_conflict_are_an_error(masks: dict[str, Any], codes: list[dict[
     assert found == {"status": "error", "codes": codes}
 
 
-def test_a_boolean_mask_is_a_list_of_slots() -> None:
-    assert answer(kernel(participating=np.array([True, True, False, True]))) == answer(kernel(participating=[0, 1, 3]))
+@pytest.mark.parametrize("make", [np.array, torch.tensor])
+def test_a_boolean_mask_is_a_list_of_slots(make: Any) -> None:
+    listed = answer(kernel(participating=[0, 1, 3]))
+    assert answer(kernel(participating=make([True, True, False, True]))) == listed
+    assert answer(kernel(participating=make([0, 1, 3]))) == listed
+    assert answer(kernel(participating=(slot for slot in (0, 1, 3)))) == listed
 
 
 def test_unsigned_order_counts_and_a_wrapped_counter_is_an_error() -> None:
