@@ -21,7 +21,7 @@ from stepscope.sources.xplane_file import METADATA_PLANE, SpaceReader, plane_nam
 from stepscope.sources.xplane_folders import Session, host_of, is_profile_name, run_of, sessions_of
 from stepscope.sources.xplane_hlo import Program
 from stepscope.sources.xplane_plane import PlaneView
-from stepscope.sources.xplane_transfers import HOST_PLANE, TransferRows, read_transfers
+from stepscope.sources.xplane_transfers import HOST_PLANE, TRACE_PLANE, TransferRows, read_transfers, together
 
 if TYPE_CHECKING:
     from stepscope.model.profile import Profile
@@ -103,8 +103,8 @@ def _read_host(path: Path, progress: Progress | None, profiles: bool) -> _Host:
         elif plane.name == METADATA_PLANE:
             programs.update(_programs(view))
             ops = _program_ops(programs) if profiles else ops
-        elif view.name == HOST_PLANE:
-            transfers = read_transfers(view)
+        elif view.name in (HOST_PLANE, TRACE_PLANE):
+            transfers = together(transfers, read_transfers(view))
         elif view.name == _TASK_PLANE:
             started_ns = _started_ns(view)
         if profiles:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,18 +14,35 @@ from stepscope.sources.xplane_plane import Events, PlaneView
 from stepscope.sources.xplane_wire import I64
 
 HOST_PLANE = "/host:CPU"
-_PREFIX = "MegaScale:"
+TRACE_PLANE = "/device:CUSTOM:Megascale Trace"
+_LATENCY = "network_transport_latency_us"
 _SIZE = "payload_size_bytes"
-_STATS = {
-    "payload_bytes": (_SIZE, 1),
-    "duration_ps": ("duration_us", 1_000_000),
-    "latency_ps": ("network_transport_latency_us", 1_000_000),
-    "source_slice": ("dcn_source_slice_id", 1),
-    "source_device": ("dcn_source_per_slice_device_id", 1),
-    "destination_slice": ("dcn_destination_slice_id", 1),
-    "destination_device": ("dcn_destination_per_slice_device_id", 1),
+_LARGEST_ID = 2**31 - 1
+_TIMES = {"duration_ps": "duration_us", "latency_ps": _LATENCY}
+_IDS = {
+    "source_slice": "dcn_source_slice_id",
+    "source_device": "dcn_source_per_slice_device_id",
+    "destination_slice": "dcn_destination_slice_id",
+    "destination_device": "dcn_destination_per_slice_device_id",
 }
-_LABEL = "dcn_label"
+_PS_PER_US = 1_000_000
+_LONGEST_US = 2**43
+_GRAPH_RENDEZVOUS = re.compile(r"_gid_(.*?)\$")
+
+
+@dataclass(frozen=True)
+class _Kind:
+    """Events of a plane that are transfers: by the beginning of their name and a stat that they must have."""
+
+    name: str
+    stat: str
+    label: str
+
+
+_KINDS = {
+    HOST_PLANE: _Kind("MegaScale:", _SIZE, "dcn_label"),
+    TRACE_PLANE: _Kind("NetworkReceive", _LATENCY, "graph_key"),
+}
 
 
 @dataclass(frozen=True)
@@ -41,7 +60,7 @@ class TransferRows:
 
     def columns(self, host: int, strings: StringBuilder) -> dict[str, Any]:
         """The rows as columns of the record."""
-        empty = {name: np.empty(0, np.int64) for name in ("start_ps", *_STATS)}
+        empty = {name: np.empty(0, np.int64) for name in ("start_ps", "payload_bytes", *_TIMES, *_IDS)}
         return {
             "host": np.full(len(self.names), host),
             "name": [strings(name) for name in self.names],
@@ -51,35 +70,67 @@ class TransferRows:
 
 
 def read_transfers(view: PlaneView) -> TransferRows:
-    """Reads the transfers of a host plane: the runtime's events that say how many bytes moved.
+    """Reads the transfers of a plane: a host's that say how many bytes moved, or a device trace's network latencies.
 
     Such an event stands where the transfer ended, and says how long it took.
     """
-    wanted = [key for key in view.plane.event_metadata if view.event_name(key).startswith(_PREFIX)]
-    if not wanted or not view.stat_ids(_SIZE):
+    kind = _KINDS[view.name]
+    wanted = [key for key in view.plane.event_metadata if view.event_name(key).startswith(kind.name)]
+    if not wanted or not view.stat_ids(kind.stat):
         return TransferRows()
     found = [line.take(np.isin(line.metadata_id, wanted)) for line in view.lines()]
     found = [line for line in found if len(line)]
     base = min((line.timestamp_ns for line in found), default=0)
-    rows = [_rows(view, line, base) for line in found]
+    return _joined(base, [_rows(view, kind, line, base) for line in found])
+
+
+def together(a: TransferRows, b: TransferRows) -> TransferRows:
+    """The transfers of two planes of a host. Where their clocks cannot be compared, each keeps its own zero."""
+    if not a.names or not b.names:
+        return a if a.names else b
+    base = min(a.base_ns, b.base_ns)
+    return _joined(base, [_shifted(a, base), _shifted(b, base)])
+
+
+def _shifted(rows: TransferRows, base: int) -> TransferRows:
+    shift = (rows.base_ns - base) * 1000
+    numbers = rows.numbers | {"start_ps": rows.numbers["start_ps"] + (shift if shift < 2**62 else 0)}
+    return TransferRows(base, rows.names, rows.labels, numbers)
+
+
+def _joined(base: int, parts: Sequence[TransferRows]) -> TransferRows:
+    if not parts:
+        return TransferRows(base)
+    numbers = {key: np.concatenate([part.numbers[key] for part in parts]) for key in parts[0].numbers}
+    names = [name for part in parts for name in part.names]
+    return TransferRows(base, names, [label for part in parts for label in part.labels], numbers)
+
+
+def _rows(view: PlaneView, kind: _Kind, line: Events, base: int) -> TransferRows:
+    stats = line.stats()
+
+    def stat(name: str) -> I64:
+        return stats.integers(view.stat_ids(name), -1)
+
+    numbers = {column: np.where(stat(name) > _LARGEST_ID, -1, stat(name)) for column, name in _IDS.items()}
+    for column, name in _TIMES.items():
+        us = stat(name)
+        numbers[column] = np.where((us < 0) | (us > _LONGEST_US), -1, us * _PS_PER_US)
+    took = np.where(numbers["duration_ps"] < 0, numbers["latency_ps"], numbers["duration_ps"])
+    numbers["start_ps"] = line.starts_ps(base) - np.maximum(took, 0)
+    numbers["duration_ps"] = np.where(took < 0, line.duration_ps, took)
+    numbers["payload_bytes"] = np.maximum(stat(_SIZE), -1)
+    kept = np.flatnonzero(stat(kind.stat) >= 0)
+    labels = stats.texts(view.stat_ids(kind.label), view.stat_names)
     return TransferRows(
         base,
-        [name for names, _, _ in rows for name in names],
-        [label for _, labels, _ in rows for label in labels],
-        {key: np.concatenate([numbers[key] for _, _, numbers in rows]) for key in rows[0][2]} if rows else {},
+        [view.event_name(int(line.metadata_id[i])) for i in kept.tolist()],
+        [_rendezvous(labels[i]) for i in kept.tolist()],
+        {key: column[kept] for key, column in numbers.items()},
     )
 
 
-def _rows(view: PlaneView, line: Events, base: int) -> tuple[list[str], list[str], dict[str, I64]]:
-    stats = line.stats()
-    numbers = {}
-    for column, (stat, scale) in _STATS.items():
-        value = stats.integers(view.stat_ids(stat), -1)
-        numbers[column] = np.where(value < 0, -1, value * scale)
-    took = numbers["duration_ps"]
-    numbers["start_ps"] = line.starts_ps(base) - np.maximum(took, 0)
-    numbers["duration_ps"] = np.where(took < 0, line.duration_ps, took)
-    sized = np.flatnonzero(numbers["payload_bytes"] >= 0)
-    labels = stats.texts(view.stat_ids(_LABEL), view.stat_names)
-    names = [view.event_name(int(line.metadata_id[i])) for i in sized.tolist()]
-    return names, [labels[i] for i in sized.tolist()], {key: column[sized] for key, column in numbers.items()}
+def _rendezvous(label: str) -> str:
+    """The collective in a graph key such as `device_100000_gid_psum.7_0$..^i3`; other labels as they are."""
+    match = _GRAPH_RENDEZVOUS.search(label)
+    return match[1] if match else label

@@ -10,7 +10,7 @@ from xplane_builder import PROGRAM, Collective, Core, documented, length_delimit
 
 from stepscope.lenses import dcn
 from stepscope.lenses.dcn.diagnosis import Neighbourhood, neighbourhood
-from stepscope.lenses.dcn.transfers import NetworkTransfers, network_transfers
+from stepscope.lenses.dcn.transfers import NetworkTransfers, network_latencies, network_transfers
 from stepscope.model.collectives import Collectives
 from stepscope.pb import hlo_pb2, xplane_pb2
 from stepscope.sources import xplane
@@ -130,6 +130,25 @@ def test_bytes_in_flight_add_up_to_the_bytes_moved(tmp_path: Path) -> None:
     assert moved.sum() == pytest.approx(15_000)
     assert host["transfers"][0] == 1
     assert host["capacity_share"] == pytest.approx(host["gbps"])
+
+
+def test_network_latencies_are_told_by_collective(tmp_path: Path) -> None:
+    plane = xplane_pb2.Plane(name=b"/device:CUSTOM:Megascale Trace")
+    plane.event_metadata[1].name = b"NetworkReceive END"
+    plane.stat_metadata[1].name = b"network_transport_latency_us"
+    plane.stat_metadata[2].name = b"graph_key"
+    line = xplane_pb2.Line(name=b"trace")
+    for end, latency, name in ((100, 7, b"psum.1_0"), (200, 9, b"psum.1_0"), (300, 40, b"psum.2_0")):
+        key = length_delimited(5, b"device_100000_gid_" + name + b"$..^i3")
+        stats = length_delimited(4, b"\x08\x01\x20" + varint(latency)) + length_delimited(4, b"\x08\x02" + key)
+        line.events.append(b"\x08\x01\x10" + varint(end * US) + stats)
+    plane.lines.append(line.SerializeToString())
+    content = space(_transfer_plane([(50, 10, 4096, 0, 1)]), plane.SerializeToString())
+    (record,) = xplane.read_collectives(write(tmp_path, content))
+    record.validate()
+    found = [(row["rendezvous"], row["count"], row["latency_ps"]["max"]) for row in network_latencies([record])]
+    assert found == [("psum.2_0", 1, 40 * US), ("psum.1_0", 2, 9 * US)]
+    assert len(network_transfers([record])) == 1
 
 
 def test_no_transfers_make_an_empty_document() -> None:

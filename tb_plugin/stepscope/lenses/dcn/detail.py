@@ -10,7 +10,7 @@ import numpy as np
 from stepscope.lenses.dcn.diagnosis import causes, cores_per_host, neighbourhood, tiny_collectives
 from stepscope.lenses.dcn.rows import by_total_stall
 from stepscope.lenses.dcn.spread import distributions, stragglers
-from stepscope.lenses.dcn.transfers import network_transfers
+from stepscope.lenses.dcn.transfers import network_latencies, network_transfers
 
 if TYPE_CHECKING:
     from stepscope.lenses.dcn.result import DcnResult
@@ -34,6 +34,7 @@ def detail(result: DcnResult) -> dict[str, Any]:
             "stragglers": [dataclasses.asdict(one) for one in stragglers(result)[:STRAGGLERS]],
         },
         "transfers": network_transfers(result.records).to_json(result.options.network_gbps),
+        "network_latencies": network_latencies(result.records),
     }
 
 

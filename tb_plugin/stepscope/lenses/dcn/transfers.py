@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,7 +11,7 @@ import numpy as np
 
 from stepscope.lenses.dcn.pairing import I64, Flags
 from stepscope.lenses.dcn.spread import percentiles
-from stepscope.model.collectives import Collectives
+from stepscope.model.collectives import Collectives, Transfers
 
 SLOWER = 2.0
 """A pair is slow when its median transfer takes so many times the median of all pairs for transfers of that size."""
@@ -121,7 +122,7 @@ def _moved_before(edges: I64, start: I64, took: I64, size: Any) -> Any:
 
 
 def network_transfers(records: Sequence[Collectives]) -> NetworkTransfers:
-    """The transfers of all hosts whose size is known, on one clock."""
+    """The transfers of all hosts, on one clock."""
     bases = [int(base) for r in records for base in r.hosts.base_ns[np.unique(r.transfers.host)].tolist()]
     base = min(bases, default=0)
     hosts: list[str] = []
@@ -129,7 +130,7 @@ def network_transfers(records: Sequence[Collectives]) -> NetworkTransfers:
     columns: list[tuple[I64, I64, I64]] = []
     pair: list[int] = []
     for record in records:
-        rows = record.transfers
+        rows = _sized(record.transfers)
         names = [record.strings[i] for i in record.hosts.name]
         hosts += [names[i] for i in rows.host.tolist()]
         shift = np.array([_shift(b, base) for b in record.hosts.base_ns.tolist()] or [0], np.int64)[rows.host]
@@ -147,6 +148,26 @@ def network_transfers(records: Sequence[Collectives]) -> NetworkTransfers:
         np.array(pair, np.int64),
         tuple(pairs),  # type: ignore[arg-type]
     )
+
+
+def _sized(rows: Transfers) -> Transfers:
+    """The transfers whose size is known."""
+    kept = rows.payload_bytes >= 0
+    return Transfers(**{f.name: getattr(rows, f.name)[kept] for f in dataclasses.fields(rows)})
+
+
+def network_latencies(records: Sequence[Collectives]) -> list[dict[str, Any]]:
+    """Latency of the network by collective, where the profile says it, the largest median first."""
+    found: dict[str, list[I64]] = {}
+    for record in records:
+        rows = record.transfers
+        known = rows.latency_ps >= 0
+        for label in np.unique(rows.label[known]).tolist():
+            text = record.strings[label] if label >= 0 else ""
+            found.setdefault(text, []).append(rows.latency_ps[known & (rows.label == label)])
+    joined = {label: np.concatenate(parts) for label, parts in found.items()}
+    table = [{"rendezvous": k, "count": len(v), "latency_ps": percentiles(v)} for k, v in joined.items()]
+    return sorted(table, key=lambda row: -row["latency_ps"]["p50"])
 
 
 def _shift(base_ns: int, common_ns: int) -> int:
