@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import logging
 import signal
@@ -160,6 +161,39 @@ def test_a_count_that_is_none_is_said_and_the_loop_goes_on(
         assert writer.failures == 2
     assert len(caplog.records) == 1
     assert stored(tmp_path).marks.step.tolist() == [1, 4]
+
+
+def test_steps_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput(log_every=2)
+        for step in (np.int64(1), torch.tensor(2), 3.0, np.array(4)):
+            rate.add(torch.tensor(8), step=step)  # type: ignore[arg-type]
+        rate.sample(torch.tensor(5))
+        rate.sample("six")  # type: ignore[arg-type]
+        assert writer.failures == 1
+    record = stored(tmp_path)
+    assert record.marks.step.tolist() == [1, 2, 3, 4]
+    assert record.samples.step.tolist() == [2, 4, 5, 4]
+    assert scalars(tmp_path)["avg_samples_per_sec"].step.tolist() == [2, 4, 5, 4]
+
+
+def test_a_closed_console_does_not_stop_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    closed = io.StringIO()
+    closed.close()
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput(print_every=1)
+        monkeypatch.setattr("sys.stdout", closed)
+        rate.add(1, step=1)
+        assert writer.failures == 1
+
+
+def test_a_record_that_breaks_its_rules_is_counted_once_and_not_kept(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
+        writer.log_profile(Profile(nodes=Nodes(name=[7])))  # type: ignore[arg-type]
+        writer.flush()
+        writer.flush()
+        assert writer.failures == 1
 
 
 def test_a_restarted_step_count_is_sampled_again(tmp_path: Path) -> None:

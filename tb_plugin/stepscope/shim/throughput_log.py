@@ -22,6 +22,7 @@ from stepscope.version import __version__
 
 BLOCK_MARKS = 4096
 BLOCK_VERSIONS = 32
+LARGEST = 2**62
 
 
 class Owner(Protocol):
@@ -119,23 +120,23 @@ class ThroughputLog:
 
     def _add_other(self, count: Any, step: Any) -> int:
         """A mark whose count or step is no plain integer. Answers the step."""
-        self._buffers.repair()
+        with self._lock:
+            self._buffers.repair()
         try:
             number = UNKNOWN_COUNT if count is None else _integer(count)
             whole = _integer(step)
-            self._append_count(number)
-            self._append_step(whole)
-            self._append_time(self._clock())
         except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            self._buffers.repair()
             self._owner.failed(f"count {count!r} at step {step!r} in {self.settings.name}", error)
             return self._step
+        self._append_count(number)
+        self._append_step(whole)
+        self._append_time(self._clock())
         self._fresh += max(number, 0)
         return whole
 
     def _turn(self, step: int) -> None:
         """A step outside the interval between two samples: the first one, one to sample at, or one that goes back."""
-        every, first = self.settings.every, self._high < self._low
+        every, first, step = self.settings.every, self._high < self._low, int(step)
         if first:
             self._owner.wake()
         if every is None:
@@ -153,7 +154,7 @@ class ThroughputLog:
         Returns:
             Rate and GlobalRate, per second.
         """
-        step = self._step if step is None else step
+        step = self._known_step(step)
         with self._lock:
             self._now_ns = self._clock()
             self._buffers.add_sample(step, self._now_ns)
@@ -162,8 +163,21 @@ class ThroughputLog:
             local, average = self._tracker.rate(), self._tracker.global_rate()
         self._note_scalars(step, local, average)
         if self.settings.print_every and step % self.settings.print_every == 0:
-            print(console_line(self.settings, step, local, average), flush=True)
+            self._print(step, local, average)
         return local, average
+
+    def _known_step(self, step: Any) -> int:
+        try:
+            return int(self._step) if step is None else _integer(step)
+        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
+            self._owner.failed(f"step {step!r} in {self.settings.name}", error)
+            return int(self._step)
+
+    def _print(self, step: int, local: float, average: float) -> None:
+        try:
+            print(console_line(self.settings, step, local, average), flush=True)
+        except (OSError, ValueError) as error:
+            self._owner.failed("the console line", error)
 
     def _note_scalars(self, step: int, local: float, average: float) -> None:
         settings = self.settings
@@ -288,8 +302,8 @@ class ThroughputLog:
 def _integer(value: Any) -> int:
     """The integer that a float, a numpy scalar or a tensor of one element stands for."""
     number = int(value)
-    if number != value:
-        raise ValueError(f"{value!r} is no whole number")
+    if number != value or abs(number) >= LARGEST:
+        raise ValueError(f"{value!r} is no whole number of 63 bits")
     return number
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from stepscope.errors import StepscopeError
+from stepscope.errors import RecordError, StepscopeError
 from stepscope.model.columns import Header, Record
 from stepscope.model.incore_timing import from_timing
 from stepscope.shim import termination
@@ -109,11 +109,12 @@ class Writer:
             OptionError: A setting is out of its range.
         """
         chosen = SeriesSettings(name=name, unit=unit, **settings)
-        for log in self._logs:
-            if log.settings.name == name and not log.closed:
-                return log
-        log = ThroughputLog(self, chosen, self._header, self._clock)
-        self._logs.append(log)
+        with self._lock:
+            for log in self._logs:
+                if log.settings.name == name and not log.closed:
+                    return log
+            log = ThroughputLog(self, chosen, self._header, self._clock)
+            self._logs.append(log)
         return log
 
     def log_profile(self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = "") -> None:
@@ -155,7 +156,11 @@ class Writer:
         steps = None if step is None else (int(step), int(step))
 
         def write() -> None:
-            self._records.write(record, name=name, steps=steps)
+            try:
+                self._records.write(record, name=name, steps=steps)
+            except RecordError as error:
+                # No later try can mend the record.
+                self.failed(f"{record.KIND} record {name}", error)
 
         return write
 
