@@ -82,6 +82,16 @@ def test_the_record_survives_storing(case: tuple[str, dict, Profile]) -> None:
     assert decode(Profile, [element.body for element in encode(profile)]) == profile
 
 
+@pytest.mark.parametrize("name", ["conv_full/worker0.1795977105245", "gpt_full/worker0.1795977119212"])
+def test_sequence_numbers_link_as_the_arrows_do(name: str, shared: Path, tmp_path: Path) -> None:
+    text = gzip.decompress((shared / "data" / "torch" / "generated" / f"{name}.pt.trace.json.gz").read_bytes())
+    (tmp_path / "arrows.json").write_bytes(text)
+    (tmp_path / "numbers.json").write_bytes(text.replace(b'"fwdbwd"', b'"other"'))
+    arrows, numbers = (torch_trace.read(tmp_path / file).records[0].record for file in ("arrows.json", "numbers.json"))
+    assert len(arrows.links) > 50
+    assert numbers.links == arrows.links
+
+
 @pytest.mark.parametrize("name", TRACES)
 def test_real_traces_are_recognised_by_content(name: str, shared: Path) -> None:
     path = shared / "data" / "torch" / (name.replace("~", "/") + ".json.gz")

@@ -217,6 +217,21 @@ def test_forward_and_backward_are_linked(tmp_path: Path) -> None:
     assert links.kind.tolist() == [LinkKind.FORWARD_BACKWARD]
 
 
+def test_without_arrows_sequence_numbers_link(tmp_path: Path) -> None:
+    made, runs = {"Sequence number": 4, "Fwd thread id": 0}, {"Sequence number": 4, "Fwd thread id": 1}
+    profile = profile_of(
+        tmp_path,
+        op("aten::conv2d", 0, 9, **made),
+        op("aten::convolution", 1, 7, **made),
+        op("autograd::engine::evaluate_function: ConvolutionBackward0", 20, 9, **runs),
+        op("ConvolutionBackward0", 21, 7, **runs),
+        op("unpaired", 40, 1, **{"Sequence number": 5, "Fwd thread id": 1}),
+    )
+    texts, links = list(profile.strings), profile.links
+    ends = np.concatenate([links.source, links.target])
+    assert [texts[name] for name in profile.nodes.name[ends]] == ["aten::convolution", "ConvolutionBackward0"]
+
+
 def memory(
     start: float, size: int, address: int, total: int = 0, *, device: tuple[int, int] = (0, -1)
 ) -> dict[str, Any]:

@@ -17,6 +17,8 @@ class OpArgs(msgspec.Struct, gc=False):
     dims: Raw = msgspec.field(name="Input Dims", default=Raw(b""))
     old_dims: Raw = msgspec.field(name="Input dims", default=Raw(b""))
     stack: Raw = msgspec.field(name="Call stack", default=Raw(b""))
+    sequence: Id = msgspec.field(name="Sequence number", default=None)
+    forward_thread: Id = msgspec.field(name="Fwd thread id", default=None)
 
 
 class PythonArgs(msgspec.Struct, gc=False):

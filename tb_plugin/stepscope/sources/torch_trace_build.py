@@ -26,6 +26,7 @@ from stepscope.sources.torch_trace_columns import EventColumns
 from stepscope.sources.torch_trace_device import DeviceWork, Launches, device_work, launches
 from stepscope.sources.torch_trace_events import Id
 from stepscope.sources.torch_trace_header import DeviceProperties
+from stepscope.sources.torch_trace_links import forward_backward
 from stepscope.sources.torch_trace_memory import MemoryEvents, held, memory_events
 from stepscope.sources.torch_trace_nodes import (
     ExecutionPart,
@@ -359,7 +360,7 @@ class ProfileBuilder:
 
     def _links(self, op_node: Ints, launch_node: Ints, device_node: Ints) -> Links:
         launched = np.flatnonzero(self._device.launch >= 0)
-        forward, backward = self._flows(op_node)
+        forward, backward = (op_node[rows] for rows in forward_backward(self._columns, self._thread, self._ops))
         source = np.concatenate([launch_node[self._device.launch[launched]] if len(launched) else launched, forward])
         target = np.concatenate([device_node[launched], backward])
         kind = np.repeat([LinkKind.LAUNCH, LinkKind.FORWARD_BACKWARD], [len(launched), len(forward)])
@@ -370,19 +371,6 @@ class ProfileBuilder:
             kind=kind[first],
             count=np.bincount(number, minlength=len(first)),
         )
-
-    def _flows(self, op_node: Ints) -> tuple[Ints, Ints]:
-        """The nodes of forward ops and of the backward ops that they lead to."""
-        flows = self._columns.flows
-        if not len(flows) or not len(op_node):
-            return np.empty(0, np.int64), np.empty(0, np.int64)
-        op = self._ops.op_around(self._thread[flows["thread"]], flows["start"])
-        is_end, identity = flows["is_end"] == 1, flows["id"].astype(np.int64)
-        begin = np.full(int(identity.max()) + 1, -1, np.int64)
-        begin[identity[~is_end]] = op[~is_end]
-        forward, backward = begin[identity[is_end]], op[is_end]
-        both = (forward >= 0) & (backward >= 0)
-        return op_node[forward[both]], op_node[backward[both]]
 
 
 def device_label(category: str | None, number: Id) -> str:

@@ -186,7 +186,14 @@ class EventColumns:
         args = decode_args(OpArgs, events)
         dims = self.dims.of([bytes(a.dims) or bytes(a.old_dims) for a in args])
         stack = self.stacks.of([bytes(a.stack) for a in args])
-        self.ops.add(**columns, dims=dims, stack=stack, properties=self._collective_properties(events))
+        self.ops.add(
+            **columns,
+            dims=dims,
+            stack=stack,
+            properties=self._collective_properties(events),
+            sequence=integers([a.sequence for a in args], -1),
+            forward_thread=integers([a.forward_thread for a in args], 0),
+        )
 
     def _collective_properties(self, events: list[Event]) -> NDArray[np.int32]:
         found = np.full(len(events), self.properties.of([b""])[0], np.int32)
@@ -295,6 +302,8 @@ class EventColumns:
             dims=nothing + self.dims.index[b""],
             stack=nothing + self.stacks.index[b""],
             properties=nothing + self.properties.index[b""],
+            sequence=nothing - 1,
+            forward_thread=nothing,
         )
 
     def _add_names(self, events: list[Event]) -> None:

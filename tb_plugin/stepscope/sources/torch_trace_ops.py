@@ -40,6 +40,8 @@ class OpTree:
 
     Attributes:
         name, dims, stack, properties: In the tables of the trace's columns.
+        sequence: Number of the autograd node that the op made or runs, -1 for none.
+        forward_thread: Above 0 for backward ops.
         is_annotation: Whether a row is a user's named range or a step, else an op.
         is_step: Whether a row is a profiler step.
     """
@@ -51,6 +53,8 @@ class OpTree:
     dims: Ints
     stack: Ints
     properties: Ints
+    sequence: Ints
+    forward_thread: Ints
     is_annotation: Bools
     is_step: Bools
     steps: StepRanges
@@ -81,6 +85,8 @@ def op_tree(columns: EventColumns, thread: Ints) -> OpTree:
         table["dims"][order].astype(np.int64),
         table["stack"][order].astype(np.int64),
         table["properties"][order].astype(np.int64),
+        table["sequence"][order],
+        table["forward_thread"][order],
         is_annotation | is_step,
         is_step,
         _steps(numbers[is_step], name[is_step], start[is_step], duration[is_step]),
