@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import torch
 
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore_timing import from_timing
@@ -12,6 +11,7 @@ from stepscope.shim.incore import PairedRuns, capture
 
 
 def test_the_actual_output_is_copied_and_not_the_expected_one() -> None:
+    torch = pytest.importorskip("torch")
     caught = capture()
     actual, golden = torch.tensor([[10, 20]]), torch.zeros((1, 2), dtype=torch.int64)
     assert caught(actual, golden, rtol=1e-3) == (True, "")
