@@ -95,11 +95,24 @@ def read_core(view: PlaneView, number: int) -> CoreTrace:
     sources = _sources(view)
     metadata, op_start, op_duration, counts = _ops(ops, base, [k for k, s in sources.items() if s.kind is not None])
     return CoreTrace(
-        number, view.name, str(view.stats(view.plane.stats).get("device_type_string", "")), base, window_ps(kept, base),
-        programs, program, run, start, duration, sources,
-        metadata, _enclosing(start, duration, op_start), op_start, op_duration, counts,
-        sum(line.damaged for line in lines) + sum(map(len, lines)) - sum(map(len, kept)),
-    )  # fmt: skip
+        id=number,
+        name=view.name,
+        device_type=str(view.stats(view.plane.stats).get("device_type_string", "")),
+        base_ns=base,
+        window_ps=window_ps(kept, base),
+        programs=programs,
+        execution_program=program,
+        execution_run=run,
+        execution_start=start,
+        execution_duration=duration,
+        sources=sources,
+        op_metadata=metadata,
+        op_execution=_enclosing(start, duration, op_start),
+        op_start=op_start,
+        op_duration=op_duration,
+        run_counts=counts,
+        damaged=sum(line.damaged for line in lines) + sum(map(len, lines)) - sum(map(len, kept)),
+    )
 
 
 def _comparable(lines: Sequence[Events]) -> list[Events]:
