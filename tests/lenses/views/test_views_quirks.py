@@ -151,6 +151,14 @@ def test_a_profile_without_call_stacks_is_unattributed_in_the_code_view() -> Non
     assert (len(empty), empty.problems[0].what) == (0, "the profile has no call stacks")
 
 
+def test_nodes_that_only_the_runtime_knows_are_one_row() -> None:
+    names = ["_arg_x_0_0", "ConstantFolding/a-folded", "Prefetch"]
+    nodes = profile([*(Node(name, name, runs=once(1)) for name in names), Node("m", "MatMul", runs=once(4))])
+    want = {"_TFProfRoot": 7, "MatMul": 4, "(runtime)": 2, "Prefetch": 1}
+    assert column(asked(nodes, "op"), "total_exec_micros") == want
+    assert len(asked(nodes, "op", "tfprof")) == 5
+
+
 def test_thresholds_of_the_op_view_look_at_the_op_itself() -> None:
     nodes = profile([Node("a", "A", runs=once(1)), Node("b", "B", runs=once(10))])
     assert asked(nodes, "op", min_micros=5).names(range(2)) == ["_TFProfRoot", "B"]

@@ -89,7 +89,7 @@ class ViewEngine:
         return refused, [Loss("output", reason, 1)] if reason else []
 
     def _layout(self, view: str, tfprof: bool) -> Layout:
-        key = (view, tfprof and view in ("graph", "code"))
+        key = (view, tfprof and view != "scope")
         if key not in self._layouts:
             self._layouts[key] = self._build_layout(view, tfprof)
         return self._layouts[key]
@@ -98,7 +98,7 @@ class ViewEngine:
         if view == "scope":
             return scope_layout(self._index)
         if view == "op":
-            return op_layout(self._index)
+            return op_layout(self._index, tfprof)
         if view == "code":
             return code_layout(self._index, tfprof)
         if self.profile.nested:

@@ -11,6 +11,9 @@ from stepscope.lenses.views.tree import flat, preorder
 from stepscope.model.columns import Array, Ints, Strings
 from stepscope.model.profile import NodeKind
 
+RUNTIME = "(runtime)"
+"""The row of nodes that only the runtime knows."""
+_RUNTIME_NAMES = (b"_arg_", b"_retval_")
 _APART = {NodeKind.SCOPE: " (scope)", NodeKind.DEVICE: " (device)", NodeKind.RUNTIME: " (runtime)"}
 """What tells rows of the op view apart that are called alike."""
 
@@ -44,15 +47,17 @@ def scope_layout(index: ProfileIndex) -> Layout:
     )
 
 
-def op_layout(index: ProfileIndex) -> Layout:
-    """One row for each kind of node and op."""
+def op_layout(index: ProfileIndex, tfprof: bool) -> Layout:
+    """One row for each kind of node and op. What only the runtime knows is one row too; tfprof has one for each."""
     kind = index.profile.nodes.kind.astype(np.int64)
-    ranks = index.string_ranks(index.op)
+    unknown = np.zeros(len(kind), bool) if tfprof else _runtime_nodes(index)
+    ranks = np.where(unknown, 0, index.string_ranks(index.op) + 1)
     key = ranks * len(NodeKind) + kind
     rows, which = distinct(key, int(key.max(initial=0)) + 1)
     first = np.empty(len(rows), np.int64)
     first[which[::-1]] = np.arange(len(key))[::-1]
-    names = [text.decode("utf-8", "replace") for text in index.texts(index.op[first])]
+    texts = [text.decode("utf-8", "replace") for text in index.texts(index.op[first])]
+    names = [RUNTIME if one else text for one, text in zip(unknown[first].tolist(), texts, strict=True)]
     words = [_APART.get(one, "") for one in kind[first].tolist()]
     return Layout(
         flat(len(first)),
@@ -64,6 +69,20 @@ def op_layout(index: ProfileIndex) -> Layout:
         node_rank=lambda: index.node_ranks,
         keys=Strings.of(name + word for name, word in zip(names, words, strict=True)),
     )
+
+
+def _runtime_nodes(index: ProfileIndex) -> Array:
+    """Nodes that only the runtime knows, such as `_arg_x_0_0` and folded constants: their op is their own name.
+
+    A name with a '/' or one that the runtime makes is no op; a node of the graph has inputs or a call stack.
+    """
+    nodes = index.profile.nodes
+    nameless = (index.op == nodes.name) & (np.diff(nodes.input_end, prepend=0) == 0) & (nodes.trace < 0)
+    candidates = np.flatnonzero(nameless & (not index.profile.nested))
+    made = [b"/" in text or text.startswith(_RUNTIME_NAMES) for text in index.texts(nodes.name[candidates])]
+    found = np.zeros(len(nameless), bool)
+    found[candidates[np.array(made, bool)]] = True
+    return found
 
 
 def _node_counts(row_of_node: Ints, rows: int) -> Ints:
