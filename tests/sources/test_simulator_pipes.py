@@ -59,8 +59,8 @@ def test_a_folder_of_cores_is_one_profile(tmp_path: Path) -> None:
 
 
 def test_events_without_a_pipe_or_time_are_counted(tmp_path: Path) -> None:
-    odd = [event("nowhere", "X", 1.0, 1.0), event("CUBE", "X", 1.0, 1.0, dur=None)]
-    assert read(write(tmp_path / "t.json", EVENTS + odd)).header.losses[0].count == 2
+    odd = [event("nowhere", "X", 1.0, 1.0), event("CUBE", "X", 1.0, 1.0, dur=None), event("CUBE", "X", 1e300, 1.0)]
+    assert read(write(tmp_path / "t.json", EVENTS + odd)).header.losses[0].count == 3
 
 
 def test_a_trace_without_an_instruction_is_damage(tmp_path: Path) -> None:

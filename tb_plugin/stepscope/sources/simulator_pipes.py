@@ -59,18 +59,24 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
 def _spans(document: Mapping[str, Any], core: str) -> tuple[list[Span], int]:
     """The spans as (core, pipe, instruction, start ps, end ps), and how many events had to be left out."""
-    events = [e for e in document.get("traceEvents") or () if isinstance(e, Mapping) and e.get("ph") == "X"]
+    listed = document.get("traceEvents")
+    events = [e for e in listed if isinstance(e, Mapping) and e.get("ph") == "X"] if isinstance(listed, list) else []
     found = [span for event in events if (span := _span(event, core)) is not None]
     return found, len(events) - len(found)
 
 
 def _span(event: Mapping[str, Any], core: str) -> Span | None:
     start, duration, pipe = event.get("ts"), event.get("dur"), event.get("tid")
-    if pipe not in _PIPES or not isinstance(start, int | float) or not isinstance(duration, int | float):
+    if pipe not in _PIPES or not _is_micros(start) or not _is_micros(duration):
         return None
     begin = round(start * 1_000_000)
     name = str(event.get("name", "?"))
     return str(event.get("pid", core)), str(pipe), name, begin, begin + round(duration * 1_000_000)
+
+
+def _is_micros(value: Any) -> bool:
+    """Whether it is a time whose picoseconds fit 63 bits."""
+    return isinstance(value, int | float) and abs(value) < 1 << 42
 
 
 def _profile(spans: list[Span], header: Header) -> Profile:
