@@ -53,8 +53,7 @@ class _Run:
                     stored[tag] = value
         found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not names.is_part(tag)]
         self.stored = stored
-        self.entries = [entry for entry in found if isinstance(entry, RecordEntry)]
-        self.entries.sort(key=reading.sort_key)
+        self.entries = sorted(entry for entry in found if isinstance(entry, RecordEntry))
         self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
         self.problems += [entry for entry in found if isinstance(entry, Problem)]
         self.problems += reading.unsupported(self.entries)

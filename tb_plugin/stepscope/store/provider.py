@@ -132,8 +132,7 @@ class ProviderStore:
     def entries(self) -> list[RecordEntry]:
         """The records, by run, kind, name, session and block; the last version of each."""
         with self._lock:
-            found = [entry for entry in self._found.values() if isinstance(entry, RecordEntry)]
-        return sorted(found, key=reading.sort_key)
+            return sorted(entry for entry in self._found.values() if isinstance(entry, RecordEntry))
 
     def problems(self) -> list[Problem]:
         """What cannot be read, and where TensorBoard may have left points out."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -27,13 +26,13 @@ LARGEST_READ_BYTES = 8 << 30
 
 
 class RecordEntry(NamedTuple):
-    """A record that can be read.
+    """A record that can be read. Entries sort by run, kind, name, session and block.
 
     Attributes:
         run: The run's name, as TensorBoard forms it.
-        tag: The tag that holds its index.
         session: The writer's word: blocks of one name and session are one series.
         block: Its number among the session's records of this name.
+        tag: The tag that holds its index.
         version: How often it was written before.
         closed: Whether no further version follows.
         first_step: The first training step that it tells of, None where it has none.
@@ -48,9 +47,9 @@ class RecordEntry(NamedTuple):
     run: str
     kind: str
     name: str
-    tag: str
     session: str
     block: int
+    tag: str
     version: int
     closed: bool
     first_step: int | None
@@ -60,10 +59,6 @@ class RecordEntry(NamedTuple):
     producer: str
     written_wall_ns: int
     size_bytes: int
-
-
-sort_key = attrgetter("run", "kind", "name", "session", "block")
-"""The order of entries."""
 
 
 @dataclass(frozen=True)
@@ -184,9 +179,9 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
         run,
         index.kind,
         index.name,
-        tag,
         index.session,
         index.block,
+        tag,
         index.version,
         index.closed,
         first,
