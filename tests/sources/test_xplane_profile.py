@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xplane_builder import event, length_delimited, space, varint, write
+from xplane_builder import Collective, event, length_delimited, metadata_plane, space, varint, write
 
 from stepscope.lenses import views
 from stepscope.lenses.views.options import ViewsOptions
@@ -99,6 +99,27 @@ def test_launches_are_runtime_calls_within_their_op(tmp_path: Path) -> None:
     assert profile.nodes.kind.tolist() == [NodeKind.OP, NodeKind.RUNTIME]
     assert _names(profile, profile.nodes.op) == ["Mul", "kernel"]
     assert profile.node_steps.host_ticks.tolist() == [100, 30]
+
+
+def test_gpu_kernels_stand_below_the_instruction_that_launched_them(tmp_path: Path) -> None:
+    gpu = xplane_pb2.Plane(name=b"/device:GPU:0")
+    gpu.event_metadata[1].name = b"loop_add_kernel"
+    for key, name in enumerate(("hlo_op", "hlo_module"), 1):
+        gpu.stat_metadata[key].name = name.encode()
+    stats = b"".join(
+        length_delimited(4, b"\x08" + varint(key) + length_delimited(5, value))
+        for key, value in ((1, b"send"), (2, b"jit_step"))
+    )
+    line = xplane_pb2.Line(name=b"Stream #7(Compute)", events=[event(1, 0, 30, stats), event(1, 50, 20, stats)])
+    gpu.lines.append(line.SerializeToString())
+    content = space(gpu.SerializeToString(), metadata_plane({"jit_step(77)": [Collective()]}))
+    profile = _profile(write(tmp_path, content))
+    assert _names(profile, profile.nodes.name) == ["send", "loop_add_kernel"]
+    assert profile.nodes.kind.tolist() == [NodeKind.OP, NodeKind.DEVICE]
+    assert profile.nodes.caller.tolist() == [-1, 0]
+    assert profile.node_steps.accelerator_ticks.tolist() == [50]
+    assert _names(profile, profile.nodes.op) == ["send", "loop_add_kernel"]
+    assert profile.outputs.bytes[0] == 2097152
 
 
 def test_memory_events_are_allocations(tmp_path: Path) -> None:

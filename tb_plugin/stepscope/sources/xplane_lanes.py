@@ -11,7 +11,7 @@ import numpy as np
 from stepscope.model.profile import LaneKind, NodeKind
 from stepscope.sources.xplane_cores import OPS_LINE
 from stepscope.sources.xplane_ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
-from stepscope.sources.xplane_plane import Events, PlaneView, text
+from stepscope.sources.xplane_plane import Events, EventStats, PlaneView, text
 from stepscope.sources.xplane_wire import I64
 
 STEPS_LINE = "Steps"
@@ -138,11 +138,19 @@ def _gpu_infos(
         [view.event_name(key) for key in line.metadata_id.tolist()],
         stats.texts(view.stat_ids("hlo_op"), view.stat_names),
         stats.texts(view.stat_ids("tf_op", "level 0", "name"), view.stat_names),
-        stats.integers(view.stat_ids("program_id"), 0).tolist(),
+        _program_ids(view, stats, programs),
     ]
     numbers: dict[tuple[str, str, str, int], int] = {}
     info = [numbers.setdefault(row, len(numbers)) for row in zip(*columns, strict=True)]
     return np.array(info, np.int64), [_kernel(*row, device, programs) for row in numbers]
+
+
+def _program_ids(view: PlaneView, stats: EventStats, programs: Mapping[int, ProgramOps]) -> list[int]:
+    """Per event the id of its program, by its number or else by its module's name; 0 for none."""
+    given = stats.integers(view.stat_ids("program_id"), 0).tolist()
+    modules = stats.texts(view.stat_ids("hlo_module"), view.stat_names)
+    by_name = {text(program.module.name): key for key, program in programs.items()}
+    return [number or by_name.get(name.partition("(")[0], 0) for number, name in zip(given, modules, strict=True)]
 
 
 def _kernel(
@@ -175,7 +183,7 @@ def _read_thread(view: PlaneView, line: Events, found: PlaneLanes) -> None:
         spans = (steps[marked], line.offset_ps[marked], line.duration_ps[marked])
         found.steps.append(StepMarks(view.name, line.timestamp_ns, *spans, open_ended=True))
     ops = stats.texts(view.stat_ids("hlo_op"), view.stat_names)
-    program = stats.integers(view.stat_ids("program_id"), 0).tolist()
+    program = _program_ids(view, stats, found.programs)
     ordinal = stats.integers(view.stat_ids("device_ordinal"), -1).tolist()
     kinds = np.where(steps >= 0, NodeKind.SCOPE, NodeKind.OP)
     kinds[stats.integers(view.stat_ids("correlation_id"), -1) >= 0] = NodeKind.RUNTIME
