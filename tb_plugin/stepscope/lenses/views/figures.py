@@ -16,7 +16,6 @@ from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import NodeKind, Profile
 
 SELF_FIELDS = (
-    "run_count",
     "exec_micros",
     "accelerator_exec_micros",
     "cpu_exec_micros",
@@ -26,10 +25,10 @@ SELF_FIELDS = (
     "output_bytes",
     "parameters",
     "float_ops",
+    "run_count",
 )
 """The figures of a node, by the names of tfprof's protobuf messages. Times are in ticks here."""
 
-_MEMORY = ("run_count", "requested_bytes", "peak_bytes", "residual_bytes", "output_bytes")
 _LARGEST_DIVISOR = 1 << 20
 
 
