@@ -154,15 +154,23 @@ class FrameRows(Rows):
     first_line: Ints
 
 
+class _Numbers(dict[bytes, int]):
+    """Numbers its keys when they are first looked up: faster than asking for a default each time."""
+
+    def __missing__(self, key: bytes) -> int:
+        number = self[key] = len(self)
+        return number
+
+
 class Interner:
     """Gives each distinct byte string an index, in order of first use."""
 
     def __init__(self) -> None:
-        self.index: dict[bytes, int] = {}
+        self.index = _Numbers()
 
     def __call__(self, text: bytes) -> int:
         """The text's index."""
-        return self.index.setdefault(text, len(self.index))
+        return self.index[text]
 
     def __len__(self) -> int:
         return len(self.index)
@@ -170,8 +178,7 @@ class Interner:
     def spans(self, data: bytes, start: Ints, end: Ints) -> Ints:
         """The indices of the spans [start, end) of a buffer."""
         index = self.index
-        pairs = zip(start.tolist(), end.tolist(), strict=True)
-        return np.fromiter((index.setdefault(data[a:b], len(index)) for a, b in pairs), np.int64, len(start))
+        return np.array([index[data[a:b]] for a, b in zip(start.tolist(), end.tolist(), strict=True)], np.int64)
 
     def texts(self) -> list[bytes]:
         """All texts so far, by index."""
