@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,11 +20,17 @@ from stepscope.model.profile import (
     Steps,
     Traces,
 )
-from stepscope.sources.torch_trace_args import PROPERTIES
 from stepscope.sources.torch_trace_columns import EventColumns
 from stepscope.sources.torch_trace_device import DeviceWork, Launches, device_work, launches
-from stepscope.sources.torch_trace_events import Id
 from stepscope.sources.torch_trace_header import DeviceProperties
+from stepscope.sources.torch_trace_labels import (
+    HOST,
+    device_label,
+    memory_label,
+    property_texts,
+    shape_text,
+    threads,
+)
 from stepscope.sources.torch_trace_links import forward_backward
 from stepscope.sources.torch_trace_memory import MemoryEvents, held, memory_events
 from stepscope.sources.torch_trace_nodes import (
@@ -47,10 +52,6 @@ LAUNCH = "launch"
 NO_LAUNCH = "not in the trace"
 OUTSIDE_OP = "outside every op"
 
-HOST = "CPU"
-_DEVICE_TYPES = {0: HOST, 1: "GPU", 6: "GPU", 12: "XPU", 17: "MTIA", 18: "HPU"}
-"""Of PyTorch's device types, by their numbers in `[memory]` events."""
-
 
 class ProfileBuilder:
     """Builds a profile from the columns of a trace, part by part.
@@ -65,7 +66,7 @@ class ProfileBuilder:
         self._described = described
         self._strings = StringBuilder()
         self._texts: list[str] = columns.names.values()
-        self._thread, self._threads = _threads(columns)
+        self._thread, self._threads = threads(columns)
         self._ops: OpTree = op_tree(columns, self._thread)
         self._python: PythonFrames = python_frames(columns, self._thread)
         self._launches: Launches = launches(columns, self._thread, self._ops)
@@ -77,7 +78,7 @@ class ProfileBuilder:
         self._frame = frame
         self._parts: list[NodePart] = []
         self._runs: list[ExecutionPart] = []
-        self._properties = [_property_texts(text) for text in columns.properties.values()] or [{}]
+        self._properties = [property_texts(text) for text in columns.properties.values()] or [{}]
         self._lane_rows: list[tuple[int, int, int]] = []
 
     @property
@@ -152,7 +153,7 @@ class ProfileBuilder:
         key, _ = distinct(ops.name, ops.is_annotation.astype(np.int64), ops.dims, context, trace, ops.properties)
         tree = paths(ops.ranges.parent, key)
         row = tree.first
-        shapes = [_shape_text(text) for text in columns.dims.values()]
+        shapes = [shape_text(text) for text in columns.dims.values()]
         shape = np.where([bool(text) for text in shapes], np.arange(len(shapes)), -1)[ops.dims[row]] if shapes else row
         is_step = ops.is_step[row]
         node = self._add(
@@ -371,46 +372,3 @@ class ProfileBuilder:
             kind=kind[first],
             count=np.bincount(number, minlength=len(first)),
         )
-
-
-def device_label(category: str | None, number: Id) -> str:
-    """The name of an accelerator: GPU0, MTIA1. A legacy export names no number."""
-    kind = (category or "").lower().partition("_")[0]
-    known = {"mtia": "MTIA", "hpu": "HPU", "xpu": "XPU"}.get(kind, "GPU")
-    return f"{known}{number}" if str(number).isdecimal() else known
-
-
-def memory_label(kind: int, number: int) -> str:
-    """The name of a device that memory lies on: CPU, GPU0, device20:1 for a kind that is not known."""
-    known = _DEVICE_TYPES.get(kind)
-    if known is None:
-        return f"device{kind}:{number}"
-    return known if number < 0 or known == HOST else f"{known}{number}"
-
-
-def _threads(columns: EventColumns) -> tuple[Ints, list[str]]:
-    """The thread of each (process, thread) as written, numbers and their texts being the same, and its name."""
-    index: dict[tuple[str, str], int] = {}
-    names: dict[int, str] = {}
-    keys = columns.threads.values()
-    of = np.fromiter((index.setdefault((str(p), str(t)), len(index)) for p, t in keys), np.int64, len(keys))
-    for (process, thread), name in columns.thread_names.items():
-        names[index.get((str(process), str(thread)), -1)] = name
-    return of, [names.get(number, f"thread {thread}") for (_, thread), number in index.items()]
-
-
-def _shape_text(raw: bytes) -> str:
-    """Input shapes in one spelling, `[[8, 16], []]`, whatever the writer's spaces."""
-    try:
-        return json.dumps(json.loads(raw)) if raw else ""
-    except (ValueError, RecursionError):
-        return raw.decode("utf-8", "replace")
-
-
-def _property_texts(joined_values: bytes) -> dict[str, str]:
-    found = {}
-    for key, raw in zip(PROPERTIES, joined_values.split(b"\0"), strict=False):
-        if raw and raw != b"null":
-            text = raw.decode("utf-8", "replace")
-            found[key] = json.loads(text) if text.startswith('"') else text
-    return found
