@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+
 import stepscope
 from stepscope.cli.demo import write_profile
 from stepscope.cli.main import build_parser, main

@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tensorboard.plugins import base_plugin
+from werkzeug.test import Client
+
 from stepscope.cli.demo import write_profile
 from stepscope.cli.training import train
 from stepscope.lenses.options import specs
 from stepscope.lenses.views import ViewsOptions
 from stepscope.plugin.loader import StepscopeLoader
-from tensorboard.plugins import base_plugin
-from werkzeug.test import Client
 
 
 class Flags:
