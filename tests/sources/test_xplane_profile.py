@@ -117,7 +117,11 @@ def test_gpu_kernels_stand_below_the_instruction_that_launched_them(tmp_path: Pa
     assert _names(profile, profile.nodes.name) == ["send", "loop_add_kernel"]
     assert profile.nodes.kind.tolist() == [NodeKind.OP, NodeKind.DEVICE]
     assert profile.nodes.caller.tolist() == [-1, 0]
-    assert profile.node_steps.accelerator_ticks.tolist() == [50]
+    rows = profile.node_steps
+    assert list(zip(rows.node.tolist(), rows.run_count.tolist(), rows.accelerator_ticks.tolist(), strict=True)) == [
+        (1, 2, 50),
+        (0, 2, 0),
+    ]
     assert _names(profile, profile.nodes.op) == ["send", "loop_add_kernel"]
     assert profile.outputs.bytes[0] == 2097152
 

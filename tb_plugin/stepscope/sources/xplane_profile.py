@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -84,7 +85,7 @@ class ProfileBuilder:
             lanes=self._lane_rows(),
             steps=steps,
             executions=executions,
-            node_steps=self._node_steps(executions, len(steps)),
+            node_steps=self._with_stand_ins(self._node_steps(executions, len(steps)), len(steps)),
             allocations=self._allocations(steps),
             **tables.groups(self._programs),
         )
@@ -192,6 +193,26 @@ class ProfileBuilder:
             end_ticks=np.maximum.reduceat((runs.start_ticks + runs.duration_ticks)[order], first),
             output_bytes=self._tables.output_bytes(node),
         )
+
+    def _with_stand_ins(self, rows: NodeSteps, steps: int) -> NodeSteps:
+        """Adds the ops that only stand for their kernels: they ran as often as the kernel that ran most."""
+        caller = self._tables.stand_in_of(rows.node.astype(np.int64))
+        mine = np.flatnonzero(caller >= 0)
+        if not len(mine):
+            return rows
+        group = caller[mine] * (steps + 1) + rows.step[mine] + 1
+        order = np.argsort(group, kind="stable")
+        groups, first = np.unique(group[order], return_index=True)
+        added = {
+            "node": groups // (steps + 1),
+            "step": groups % (steps + 1) - 1,
+            "run_count": np.maximum.reduceat(rows.run_count[mine][order], first),
+            "start_ticks": np.minimum.reduceat(rows.start_ticks[mine][order], first),
+            "end_ticks": np.maximum.reduceat(rows.end_ticks[mine][order], first),
+        }
+        none = np.zeros(len(groups), np.int64)
+        names = [f.name for f in dataclasses.fields(NodeSteps)]
+        return NodeSteps(**{name: np.concatenate([getattr(rows, name), added.get(name, none)]) for name in names})
 
     def _lane_rows(self) -> Lanes:
         strings = self._tables.strings

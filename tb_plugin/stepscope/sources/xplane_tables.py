@@ -22,6 +22,7 @@ class Tables:
     strings: StringBuilder = field(default_factory=StringBuilder)
     _nodes: list[tuple[OpInfo, int, int]] = field(default_factory=list)
     _launchers: dict[tuple[str, str], int] = field(default_factory=dict)
+    _stand_ins: set[int] = field(default_factory=set)
     _scopes: dict[tuple[int, str], tuple[int, NodeKind]] = field(default_factory=dict)
     _traces: dict[tuple[int, int], int] = field(default_factory=dict)
     _frames: dict[Frame, int] = field(default_factory=dict)
@@ -54,7 +55,16 @@ class Tables:
         if host_op is not None and not info.program:
             return host_op
         known = self._launchers.get((info.name, info.device))
-        return self.node(info, -1, self.trace(-1, info.frames)) if known is None else known
+        if known is None:
+            known = self.node(info, -1, self.trace(-1, info.frames))
+            self._stand_ins.add(known)
+        return known
+
+    def stand_in_of(self, node: I64) -> I64:
+        """For each node the op that only stands for it and its like, -1 where there is none."""
+        callers = [caller if caller in self._stand_ins else -1 for _, caller, _ in self._nodes]
+        column: I64 = np.array([*callers, -1], np.int64)[node]
+        return column
 
     def output_bytes(self, node: I64) -> I64:
         """Bytes of the outputs of nodes, 0 where unknown."""
