@@ -66,17 +66,15 @@ def _spans(document: Mapping[str, Any], core: str) -> tuple[list[Span], int]:
 
 
 def _span(event: Mapping[str, Any], core: str) -> Span | None:
-    start, duration, pipe = event.get("ts"), event.get("dur"), event.get("tid")
-    if pipe not in _PIPES or not _is_micros(start) or not _is_micros(duration):
+    begin, duration, pipe = _ps(event.get("ts")), _ps(event.get("dur")), event.get("tid")
+    if pipe not in _PIPES or begin is None or duration is None:
         return None
-    begin = round(start * 1_000_000)
-    name = str(event.get("name", "?"))
-    return str(event.get("pid", core)), str(pipe), name, begin, begin + round(duration * 1_000_000)
+    return str(event.get("pid", core)), str(pipe), str(event.get("name", "?")), begin, begin + duration
 
 
-def _is_micros(value: Any) -> bool:
-    """Whether it is a time whose picoseconds fit 63 bits."""
-    return isinstance(value, int | float) and abs(value) < 1 << 42
+def _ps(micros: Any) -> int | None:
+    """Whole picoseconds, None of what is no time or does not fit 63 bits."""
+    return round(micros * 1_000_000) if isinstance(micros, int | float) and abs(micros) < 1 << 42 else None
 
 
 def _profile(spans: list[Span], header: Header) -> Profile:
