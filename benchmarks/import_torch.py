@@ -3,7 +3,7 @@
     python benchmarks/import_torch.py TRACE... [--scale EVENTS] [--runs 3] [--peers PYTHON]
 
 `--scale` adds the first trace repeated to that many events. `--peers` is the Python of an environment with
-torch-tb-profiler 0.4.3 and HolisticTraceAnalysis. Prints seconds of CPU without imports, which other work on the machine
+torch-tb-profiler 0.4.3 and HolisticTraceAnalysis. Prints seconds of CPU without imports, which other work on the host
 disturbs less than wall time, the process's peak memory, and the ratio to StepScope's time. A bare parse is given with
 Python's cyclic collector on, as one gets it, and off.
 """
