@@ -9,6 +9,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.options import OptionSpec
+from stepscope.lenses.views.memory import memory_over_time
 from stepscope.queries import options as option_lists
 from stepscope.queries.asking import Source
 from stepscope.queries.selection import Choice
@@ -17,6 +18,7 @@ from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
+MAX_COLUMNS = 4000
 
 
 @dataclass(frozen=True)
@@ -74,7 +76,7 @@ def index(query: Query) -> dict[str, Any]:
 
 
 def views(query: Query) -> dict[str, Any]:
-    """A view: a window of its rows, an icicle, one row, or a comparison."""
+    """A view: a window of its rows, an icicle, one row, or a comparison; or memory over time."""
     source, values = query.chosen(), query.options("views")
     baseline = query.baseline()
     if baseline is not None:
@@ -91,8 +93,11 @@ def views(query: Query) -> dict[str, Any]:
         )
     if shape == "node":
         return windows.node(query.integer("id", 0))
+    if shape == "memory":
+        columns = max(1, min(query.integer("width_px", 1000), MAX_COLUMNS))
+        return {"series": [s.thinned(columns).to_json() for s in memory_over_time(windows.result.profile)]}
     if shape != "rows":
-        raise OptionError(f"shape is {shape!r}", where="query", remedy="Choose from rows, icicle, node")
+        raise OptionError(f"shape is {shape!r}", where="query", remedy="Choose from rows, icicle, node, memory")
     return _rows(query, windows)
 
 
