@@ -124,3 +124,20 @@ def test_the_example_equals_tfprofs_own_printout(tmp_path: Path) -> None:
         ]
     assert re.search(r"hidden/w \(64x128, 8.19k/", printed)
     assert len(stepscope.open(tmp_path).throughput().series) == 1
+
+
+def test_a_run_that_traced_functions_is_logged_with_their_graphs(tmp_path: Path) -> None:
+    from tensorflow.python.eager import context
+
+    @tf.function
+    def layer(x: Any) -> Any:
+        return tf.nn.relu(tf.matmul(x, tf.ones([16, 4]), name="product"))
+
+    context.enable_run_metadata()
+    layer(tf.ones([8, 16]))
+    metadata = context.export_run_metadata()
+    context.disable_run_metadata()
+    with stepscope.Writer(tmp_path) as writer:
+        log_run(writer, metadata, step=3)
+    assert writer.failures == 0
+    assert {"MatMul", "Relu"} <= set(by_name(stepscope.open(tmp_path).views(view="op")))

@@ -174,6 +174,22 @@ def test_each_kind_is_told_by_its_first_bytes(kind: str, message: Any) -> None:
     assert not tfprof.recognise(Path("x"), content)
 
 
+@pytest.mark.parametrize("stats", ["", "step_stats {}"])
+def test_a_run_of_functions_has_their_graphs(tmp_path: Path, stats: str) -> None:
+    graph = 'node { name: "x" op: "_Arg" } node { name: "y" op: "Relu" input: "x" }'
+    text = f"{stats} function_graphs {{ pre_optimization_graph {{ {graph} }} }}"
+    path = tmp_path / "run"
+    path.write_bytes(text_format.Parse(text, config_pb2.RunMetadata()).SerializeToString())
+    assert registry.recognise(path).name == "tfprof-raw"
+    nodes = describe(registry.read(path).records[0].record)
+    assert {name: node["inputs"] for name, node in nodes.items()} == {"x": [], "y": ["x"]}
+
+
+def test_a_run_of_partition_graphs_alone_is_a_run() -> None:
+    run_of_graphs = text_format.Parse('partition_graphs { node { name: "x" op: "_Arg" } }', config_pb2.RunMetadata())
+    assert tfprof_raw.kind_of(run_of_graphs.SerializeToString()) == "run"
+
+
 @pytest.mark.parametrize(
     "content", [b"", b"\x0a", b"hello", b'{"a": 1}', b"\x0a\x04\x08\x01\x12\x00", b"\x80\x02}q\x00."]
 )

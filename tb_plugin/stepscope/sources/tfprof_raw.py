@@ -34,6 +34,7 @@ _MESSAGES: dict[Kind, Callable[[], Message]] = {
 _OP = re.compile(rb"[A-Z_][A-Za-z0-9_>.]*")
 _TEXT_GRAPH = re.compile(rb"\s*(#.*\s*)*(node|versions|library)\s*:?\s*\{")
 _CALL_FILES: tuple[tuple[str, Kind], ...] = (("graph", "graph"), ("run_meta", "run"), ("op_log", "op_log"))
+_PARTITION_GRAPHS, _FUNCTION_GRAPHS = 3, 4
 _MAX_FILES = 10_000
 _MANIFEST = "manifest.json"
 
@@ -59,17 +60,37 @@ def kind_of(start: bytes) -> Kind | None:
     if _TEXT_GRAPH.match(start):
         return "graph"
     outer = _enter(start, 0, len(start))
-    if outer is None or outer.number != 1:
+    if outer is not None and outer.value == outer.end:
+        outer = _enter(start, outer.end, len(start))  # A run without step_stats starts with an empty field.
+    if outer is None:
         return None
+    if outer.number in (_PARTITION_GRAPHS, _FUNCTION_GRAPHS):
+        return "run" if _holds_graph(start, outer) else None
+    return _kind_of_first(start, outer) if outer.number == 1 else None
+
+
+def _kind_of_first(start: bytes, outer: Field) -> Kind | None:
     found = _fields_in_sight(start, outer)
     name = found.get(1)
     if name is None or name.wire != LENGTH:
         return None
-    if 2 in found and found[2].wire == LENGTH and _OP.fullmatch(start, found[2].value, found[2].end):
+    if _is_node(start, found):
         return "graph"
     if _is_device_stats(start, name):
         return "run"
     return "op_log" if _is_log_entry(start, found) else None
+
+
+def _is_node(data: bytes, found: dict[int, Field]) -> bool:
+    op = found.get(2)
+    return op is not None and op.wire == LENGTH and _OP.fullmatch(data, op.value, op.end) is not None
+
+
+def _holds_graph(data: bytes, outer: Field) -> bool:
+    """Whether a message of a run is, or starts with, a graph."""
+    graph = _enter(data, outer.value, outer.end) if outer.number == _FUNCTION_GRAPHS else outer
+    node = _enter(data, graph.value, graph.end) if graph is not None else None
+    return node is not None and node.number == 1 and _is_node(data, _fields_in_sight(data, node))
 
 
 def _enter(data: bytes, at: int, stop: int) -> Field | None:

@@ -99,8 +99,14 @@ class Replay:
                 self._add_node(node.name, _of_definition(node))
 
     def add_run(self, step: int, run: config_pb2.RunMetadata) -> None:
-        """Adds what a run of a step cost. Several runs of one step add up."""
+        """Adds what a run of a step cost. Several runs of one step add up.
+
+        A run outside a session has no costs, but the graphs of the functions that it traced.
+        """
         self._draft.steps.add(step)
+        if not run.step_stats.dev_stats:
+            for function in run.function_graphs:
+                self.add_graph(function.pre_optimization_graph)
         ops = _resolved_ops(run)
         for device in run.step_stats.dev_stats:
             for stats in device.node_stats:
