@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope import RateTracker
+from stepscope.errors import OptionError
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.rates import smooth
 from stepscope.model.throughput import Marks, ResetKind, Resets, Samples, Throughput
@@ -158,6 +159,12 @@ def test_asking_by_time_counts_what_came_before_each_moment() -> None:
     ]
     assert series.total.tolist() == [20, 20]
     assert series.local.tolist() == [20.0, 0.0]
+
+
+def test_more_questions_than_can_be_answered_are_refused() -> None:
+    marks = Marks(step=[1, 2], time_ns=[0, 10**15], count=[1, 1])
+    with pytest.raises(OptionError, match="sample_seconds"):
+        analyze(Throughput(start_ns=0, marks=marks), ThroughputOptions(sample_seconds=0.001))
 
 
 def test_thinning_keeps_first_last_and_every_spike() -> None:

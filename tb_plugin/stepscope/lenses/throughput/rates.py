@@ -13,6 +13,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.errors import OptionError
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 
@@ -20,6 +21,7 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 NS_PER_SECOND = 1e9
 BLOCK = 64
+MOST_QUESTIONS = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,8 +105,14 @@ def _by_time(record: Throughput, every_s: float) -> Questions:
     clock = np.maximum.accumulate(marks.time_ns)
     start = record.start_ns if record.start_ns != UNKNOWN_NS else int(clock[0])
     interval = max(round(every_s * NS_PER_SECOND), 1)
-    # More moments than marks would only repeat answers of empty intervals.
-    times = start + interval * np.arange(1, min((int(clock[-1]) - start) // interval, 10 * len(marks)) + 1)
+    moments = max((int(clock[-1]) - start) // interval, 0)
+    if moments > MOST_QUESTIONS:
+        raise OptionError(
+            f"sample_seconds is {every_s}, which asks {moments} times",
+            where=f"series {record.name}",
+            remedy=f"Choose at least {every_s * moments / MOST_QUESTIONS:.3g} seconds",
+        )
+    times = start + interval * np.arange(1, moments + 1)
     ends = np.searchsorted(clock, times, side="right").astype(np.int64)
     steps = np.where(ends > 0, marks.step[np.maximum(ends - 1, 0)], -1)
     resets = np.searchsorted(times, record.resets.time_ns, side="right")
