@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 from stepscope.errors import OptionError
-from stepscope.findings import RULES, find, tfprof_advice
+from stepscope.findings import tfprof_advice
 from stepscope.lenses import dcn, incore, throughput, views
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Record
@@ -19,7 +19,7 @@ from stepscope.queries import options as option_tables
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.results import ViewsAnswer
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
-from stepscope.queries.subjects import subjects
+from stepscope.queries.subjects import findings
 from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
 
@@ -155,7 +155,7 @@ class Source:
 
     def findings(self) -> list[dict[str, Any]]:
         """What to do first, over all lenses and every run that the choice allows: the largest share first."""
-        return [finding.to_json() for finding in find(subjects(self), RULES)]
+        return [finding.to_json() for finding in findings(self)]
 
     def _profile(self, ref: RecordRef) -> Profile:
         record = self.read(ref)

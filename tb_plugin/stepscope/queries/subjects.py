@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from stepscope.findings.rules import Subject
+from stepscope.errors import StepscopeError
+from stepscope.findings import RULES, Finding, Subject, find
 from stepscope.lenses import dcn, incore, throughput
 from stepscope.queries.catalog import RecordRef
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest
@@ -15,11 +15,23 @@ if TYPE_CHECKING:
     from stepscope.queries.asking import Source
 
 
-def subjects(source: Source) -> Iterator[Subject[Any]]:
-    """One subject per lens, run and name: the newest record of each."""
+def findings(source: Source) -> list[Finding]:
+    """What the rules find in the newest record of each lens, run and name, and which records cannot be read."""
+    found: list[Subject[Any]] = []
+    unreadable: list[Finding] = []
     for lens, kind in LENS_KINDS.items():
         for ref in _latest(source, kind):
-            yield Subject(lens, ref.run, ref.name, _result(source, lens, ref))
+            try:
+                found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref)))
+            except StepscopeError as error:
+                unreadable.append(_unreadable(Subject(lens, ref.run, ref.name, None), error))
+    return [*find(found, RULES), *unreadable]
+
+
+def _unreadable(subject: Subject[None], error: StepscopeError) -> Finding:
+    title = f"{subject.run}: {subject.lens} record {subject.name} cannot be read: {error.found}"
+    evidence = (subject.evidence(error.where),)
+    return Finding("unreadable-record", title, None, None, "", evidence, error.remedy, "measured")
 
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:

@@ -80,9 +80,7 @@ class Windows:
         if not field:
             return np.arange(len(self.tree))
         if field == "name":
-            names = self.result.names(np.arange(len(self.tree)))
-            ranks = np.empty(len(names), np.int64)
-            ranks[sorted(range(len(names)), key=names.__getitem__)] = np.arange(len(names))
+            ranks = self.result.name_ranks
             return display_order(self.tree, [-ranks if descending else ranks])
         self._require(field, [spec.name for spec in self.result.fields])
         values = self.result.column(field)
