@@ -160,6 +160,12 @@ def test_scalars_alone_become_reported_rates_without_an_invented_start() -> None
     assert record.reported.avg_samples_per_sec.tolist() == [3.0, 4.0, -1.0]
 
 
+@pytest.mark.parametrize(("first_local", "rule"), [(4.0, "log_step"), (40.0, "batch")])
+def test_a_first_rate_unlike_the_average_was_asked_for_before(first_local: float, rule: str) -> None:
+    local = points("local_samples_per_sec", [1, 2], [first_local, 5.0])
+    assert from_scalars([local, points("avg_samples_per_sec", [1, 2], [4.0, 4.5])]).sampling_rule == rule
+
+
 def test_other_scalars_are_refused() -> None:
     with pytest.raises(RecordError, match="loss"):
         from_scalars([points("loss", [1], [1.0])])

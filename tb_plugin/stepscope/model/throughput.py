@@ -28,6 +28,9 @@ F64 = NDArray[np.float64]
 UNKNOWN_NS = -(2**63)
 """The stamp of something whose time is not known."""
 
+SAME_RATE = 1e-3
+"""How far two rates may lie apart, of the greater, and still be one value printed or rounded twice."""
+
 SPAN_KINDS = ("compile", "checkpoint", "evaluation", "data", "pause")
 """The spans that are not training; `pause` is one whose cause the source does not state. Any other word is training."""
 
@@ -385,7 +388,7 @@ def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
         header=Header(wall_anchor_ns=anchor, producer="scalars"),
         name=name or "train",
         unit=word.partition("_")[2].removesuffix("_per_sec"),
-        sampling_rule="call",
+        sampling_rule=_rule_of_scalars(local, average),
         strings=Strings.of(()),
         samples=Samples(step=steps, time_ns=wall_ns - anchor),
         reported=Reported(
@@ -394,6 +397,15 @@ def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
             avg_samples_per_sec=_by_step(steps, average, average.value) if average else np.full(len(steps), -1.0),
         ),
     )
+
+
+def _rule_of_scalars(local: ScalarPoints | None, average: ScalarPoints | None) -> str:
+    """At its first question Rate equals GlobalRate. Where it does not, it was asked before: after every batch."""
+    if local is None or average is None or not len(local.step) or not len(average.step):
+        return "unknown"
+    same_step = int(local.step[0]) == int(average.step[0])
+    first, total = float(local.value[0]), float(average.value[0])
+    return "batch" if same_step and abs(first - total) > SAME_RATE * abs(total) else "log_step"
 
 
 def _by_step(steps: I64, points: ScalarPoints, values: F64) -> F64:

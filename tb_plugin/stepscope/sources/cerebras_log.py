@@ -15,13 +15,11 @@ import numpy as np
 
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.model.throughput import SAME_RATE, UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
 from stepscope.sources.console_fit import Origin, origin
 from stepscope.sources.console_lines import RATE_MARK, ConsoleLog, Point, parse, series_of
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-
-PER_BATCH_DIFFERENCE = 1e-3
 
 
 def recognise(path: Path, head: bytes) -> bool:
@@ -100,7 +98,7 @@ def _rule(points: Sequence[Point], found: Origin | None) -> str:
     first = points[0]
     if found is None and first.step > 0:
         return "unknown"
-    differs = abs(first.rate - first.global_rate) > PER_BATCH_DIFFERENCE * first.global_rate + 2 * first.precision
+    differs = abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision
     return "batch" if differs else "log_step"
 
 
