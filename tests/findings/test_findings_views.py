@@ -144,4 +144,5 @@ def test_a_finding_is_a_document_with_the_fixed_names() -> None:
     document = findings(message, "expensive-op")[0].to_json()
     fields = ["rule", "title", "cost_share", "cost", "unit", "evidence", "advice", "certainty"]
     assert list(document) == fields
+    assert isinstance(document["evidence"], list)
     assert list(document["evidence"][0]) == ["lens", "run", "name", "key", "hash"]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.errors import NotFound, UnrecognisedSource
+from stepscope.errors import NotFound, SourceError, UnrecognisedSource
 from stepscope.sources import registry
 
 
@@ -60,3 +60,16 @@ def test_an_unknown_folder_is_described(tmp_path: Path) -> None:
 def test_a_missing_path_is_not_found(tmp_path: Path) -> None:
     with pytest.raises(NotFound):
         registry.recognise(tmp_path / "absent")
+
+
+def test_a_file_that_cannot_be_opened_is_of_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "secret"
+    path.write_bytes(b"x")
+
+    def refuse(self: Path, *args: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert not registry.recognises(path)
+    with pytest.raises(SourceError, match="Permission denied"):
+        registry.recognise(path)

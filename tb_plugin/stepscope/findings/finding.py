@@ -55,7 +55,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a document."""
-        return dataclasses.asdict(self)
+        return dataclasses.asdict(self) | {"evidence": [dataclasses.asdict(place) for place in self.evidence]}
 
 
 def panel_hash(**state: str) -> str:

@@ -10,7 +10,7 @@ import importlib
 import string
 from pathlib import Path
 
-from stepscope.errors import NotFound, UnrecognisedSource
+from stepscope.errors import NotFound, SourceError, UnrecognisedSource
 from stepscope.sources.content import head
 from stepscope.sources.format import Format, Imported, Progress
 
@@ -60,10 +60,10 @@ def recognise(path: Path) -> Format:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file or folder is of any format."""
+    """Whether a file or folder can be opened and is of any format."""
     try:
         recognise(path)
-    except UnrecognisedSource:
+    except (SourceError, NotFound):
         return False
     return True
 
