@@ -2,6 +2,8 @@
 
 export type Domain = readonly [number, number];
 
+const LEVEL = 1e-3;
+
 /** A line's points; x ascending, y null where there is a gap. */
 export interface Points {
   readonly x: readonly number[];
@@ -58,7 +60,9 @@ export function yDomain(lines: readonly Points[], [from, to]: Domain, log: boole
   if (low > high) return log ? [1, 10] : [0, 1];
   if (log) return [low / 1.2, high * 1.2];
   const bottom = low >= 0 && low < 0.6 * high ? 0 : low;
-  const margin = (high - bottom || Math.abs(high) || 1) * 0.06;
+  // What differs in its last digits only is a level line, not a rugged one.
+  const least = Math.abs(high) * LEVEL || 1;
+  const margin = Math.max(high - bottom, least) * 0.06;
   return [bottom === 0 ? 0 : bottom - margin, high + margin];
 }
 
@@ -96,6 +100,8 @@ export function linearTicks([low, high]: Domain, count: number, whole = false): 
   const factor = [1, 2, 5, 10].find((one) => one * power >= rough * 0.999) ?? 10;
   const step = whole ? Math.max(factor * power, 1) : factor * power;
   const first = Math.ceil(low / step - 1e-9);
+  // A domain narrower than its numbers are exact has no round numbers inside.
+  if (!Number.isSafeInteger(first)) return [low];
   const ticks: number[] = [];
   for (let k = first; k * step <= high + step * 1e-9; k++) ticks.push(Number((k * step).toPrecision(12)));
   return ticks;

@@ -39,11 +39,27 @@ describe("domains", () => {
   });
 });
 
+test("a rate that never changes is a level line in the middle of some room", () => {
+  const [low, high] = yDomain([{ x: [0, 1], y: [640, 640.0000000000001] }], [0, 1], false);
+  expect(high - low).toBeGreaterThan(0.01);
+  expect(yDomain([{ x: [0], y: [0] }], [0, 1], false)[1]).toBeGreaterThan(0);
+});
+
 describe("ticks", () => {
   test("are round numbers inside the domain", () => {
     expect(linearTicks([0, 1064], 6)).toEqual([0, 200, 400, 600, 800, 1000]);
     expect(linearTicks([0.1, 0.5], 4)).toEqual([0.1, 0.2, 0.3, 0.4, 0.5]);
     expect(linearTicks([0, 3], 10, true)).toEqual([0, 1, 2, 3]);
+  });
+
+  test.each([
+    [640, 640.0000000000001],
+    [1e300, 1e300],
+    [-Number.MAX_VALUE, Number.MAX_VALUE],
+    [Number.NaN, 1],
+  ])("end, however odd the domain from %d to %d is", (low, high) => {
+    expect(linearTicks([low, high], 5).length).toBeLessThan(100);
+    expect(logTicks([Math.abs(low), high]).length).toBeLessThan(700);
   });
 
   test("of a logarithm are powers of ten, and more where those are few", () => {
