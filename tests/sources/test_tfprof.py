@@ -119,6 +119,11 @@ def test_the_run_is_named_after_the_file_or_its_folder(data: Path, tmp_path: Pat
     assert tfprof.read(folder / file).run == run
 
 
+@pytest.mark.parametrize(("name", "last"), [("tiny", 1), ("synth_gpu", 20), ("synth_proto", 99)])
+def test_a_profile_stands_at_its_last_step(data: Path, name: str, last: int) -> None:
+    assert tfprof.read(data / "tfprof" / f"{name}.pb.gz").records[0].step == last
+
+
 def test_one_slot_per_source_is_kept_as_the_file_has_it() -> None:
     message = proto(a="Split", b="Add")
     message.nodes[1].inputs[0] = message.nodes[1].inputs[1] = 0

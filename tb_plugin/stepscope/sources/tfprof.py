@@ -89,7 +89,13 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     with content(path) as data:
         profile = read_profile(data, path.name, progress)
-    return Imported((NamedRecord("profile", profile),), run_of(path))
+    return imported(profile, path)
+
+
+def imported(profile: Profile, path: Path) -> Imported:
+    """The profile under the last step that it is of."""
+    last = int(profile.steps.id[-1]) if len(profile.steps) else None
+    return Imported((NamedRecord("profile", profile, last),), run_of(path))
 
 
 def run_of(path: Path) -> str:

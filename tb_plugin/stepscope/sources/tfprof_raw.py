@@ -20,8 +20,8 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss
 from stepscope.sources.content import content, head
-from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.tfprof import run_of
+from stepscope.sources.format import Format, Imported, Progress
+from stepscope.sources.tfprof import imported
 from stepscope.sources.tfprof_replay import Replay
 from stepscope.sources.wire import LENGTH, Field, MalformedWire, fields, varint
 
@@ -152,7 +152,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         if progress:
             progress(done, total)
     header = Header(source=path.name, producer="tfprof", losses=tuple(losses))
-    return Imported((NamedRecord("profile", replay.profile(header)),), run_of(path))
+    return imported(replay.profile(header), path)
 
 
 def _sure(kind: Kind | None, path: Path) -> Kind:
