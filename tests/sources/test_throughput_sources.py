@@ -16,6 +16,8 @@ from stepscope.errors import DamagedSource, StepscopeError
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.result import Series
 from stepscope.model.throughput import UNKNOWN_NS, Throughput
+from stepscope.shim.settings import SeriesSettings
+from stepscope.shim.throughput_log import console_line
 from stepscope.sources import registry
 
 
@@ -135,6 +137,14 @@ def test_devices_are_series_of_their_own_and_the_day_may_wrap(tmp_path: Path) ->
     record = found["train xla:0/1"]
     assert np.diff(record.samples.time_ns).tolist() == [20 * 10**9]
     assert (record.header.rank, record.header.wall_anchor_ns) == (1, 0)
+
+
+def test_the_lines_that_we_print_are_read_back(tmp_path: Path) -> None:
+    settings_of_run = SeriesSettings(unit="tokens")
+    lines = [console_line(settings_of_run, step, rate, rate) for step, rate in ((10, 0.00001234), (20, 123.456))]
+    record = records(write(tmp_path, "\n".join(lines)))["train"]
+    assert record.unit == "tokens"
+    assert record.reported.local_samples_per_sec.tolist() == [1.23e-05, 123.46]
 
 
 def test_checkpoints_are_spans(shared: Path) -> None:
