@@ -12,6 +12,7 @@ from profile_tables import describe, rows_of
 from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 
 from stepscope.errors import DamagedSource
+from stepscope.lenses.views import ViewEngine, ViewsOptions
 from stepscope.model.profile import InputKind, LaneKind, Profile
 from stepscope.sources import registry, tfprof, tfprof_raw
 
@@ -74,7 +75,7 @@ TWO_NODES = 'node { name: "a" op: "Split" } node { name: "b" op: "Add" input: "a
 def test_every_input_has_its_own_slot(tmp_path: Path) -> None:
     profile = replay(tmp_path, TWO_NODES)
     inputs = rows_of(profile.nodes.input_end, 1)
-    assert profile.inputs.slot[inputs].tolist() == [1, 0, -1]
+    assert profile.inputs.slot[inputs].tolist() == [1, 0, 0]
     assert profile.inputs.kind[inputs].tolist() == [InputKind.DATA, InputKind.DATA, InputKind.CONTROL]
 
 
@@ -195,3 +196,13 @@ def test_a_run_of_partition_graphs_alone_is_a_run() -> None:
 )
 def test_other_content_is_none_of_the_three(content: bytes) -> None:
     assert tfprof_raw.kind_of(content) is None
+
+
+def test_a_control_input_has_a_shape_in_tfprofs_ways_only(tmp_path: Path) -> None:
+    shapes = 'attr { key: "_output_shapes" value { list { shape { dim { size: 2 } } } } }'
+    graph = f'node {{ name: "a" op: "Const" {shapes} }} node {{ name: "b" op: "Add" input: "a" input: "^a" }}'
+    engine = ViewEngine(replay(tmp_path, graph))
+    for compat, control in ((None, "unknown"), ("tfprof", [2])):
+        document = engine.analyze(ViewsOptions(view="scope", compat=compat, detail="full")).to_json()
+        (row,) = (node for node in document["nodes"] if node["name"] == "b")
+        assert row["input_shapes"] == {"0": [2], "1": control}

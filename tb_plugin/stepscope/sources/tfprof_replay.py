@@ -308,9 +308,9 @@ def _of_definition(node: node_def_pb2.NodeDef) -> _Node:
 
 
 def _input(text: str) -> tuple[str, int, InputKind]:
-    """Source, output slot and kind of an input: `name`, `name:slot` or `^name`."""
+    """Source, output slot and kind of an input: `name`, `name:slot` or `^name`, for tfprof the first output."""
     if text.startswith("^"):
-        return text[1:], -1, InputKind.CONTROL
+        return text[1:], 0, InputKind.CONTROL
     name, colon, slot = text.rpartition(":")
     if colon and slot.isdecimal():
         return name, int(slot), InputKind.DATA

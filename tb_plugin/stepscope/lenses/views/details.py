@@ -10,7 +10,7 @@ from stepscope.lenses.views.accounting import RowFigures
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.options import Resolved
 from stepscope.model.columns import Ints
-from stepscope.model.profile import LaneKind, LinkKind, Profile
+from stepscope.model.profile import InputKind, LaneKind, LinkKind, Profile
 
 PS_PER_US = 1_000_000
 MOST_ROWS = 100
@@ -66,6 +66,8 @@ class Details:
         start, end = _span(self._profile.nodes.input_end, node)
         return {
             str(k): self.output_shape(int(inputs.source[at]), int(inputs.slot[at]))
+            if self._resolved.tfprof or inputs.kind[at] != InputKind.CONTROL
+            else "unknown"
             for k, at in enumerate(range(start, end))
         }
 
