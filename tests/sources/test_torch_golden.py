@@ -10,6 +10,8 @@ import pytest
 from torch_tables import tables
 
 from places import SHARED
+from stepscope.lenses.views.engine import analyze
+from stepscope.lenses.views.options import ViewsOptions
 from stepscope.model.columns import decode, encode
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace
@@ -18,6 +20,8 @@ from stepscope.sources.content import head
 GOLDEN = SHARED / "golden" / "torch"
 TRACES = sorted(p.name for p in GOLDEN.iterdir()) if GOLDEN.is_dir() else ["absent"]
 FIELDS = ("calls", "total_ns", "self_ns", "dev_self_ns", "dev_total_ns")
+MICROS = ("total_cpu_exec_micros", "cpu_exec_micros", "accelerator_exec_micros", "total_accelerator_exec_micros")
+"""The op view's names of the fields after the first."""
 WHY = {"no_launch": torch_trace.NO_LAUNCH, "launch_outside_op": torch_trace.OUTSIDE_OP}
 
 # 322 device events and 13 launches of this trace have no correlation, and the reference joins them through that.
@@ -63,6 +67,20 @@ def test_every_figure_equals_the_reference(case: tuple[str, dict, Profile]) -> N
 def _unattributed(reference: dict) -> dict[str, tuple[int, int]]:
     given = reference["unattributed"]
     return {why: (given[f"{key}_n"], given[f"{key}_ns"]) for key, why in WHY.items() if f"{key}_n" in given}
+
+
+def test_the_op_view_shows_the_same(case: tuple[str, dict, Profile]) -> None:
+    _, reference, profile = case
+    shown: dict[str, list[tuple[int, ...]]] = {}
+    for row in analyze(profile, ViewsOptions(view="op")).to_json()["nodes"]:
+        figures = (row["run_count"], *(round(row[name] * 1000) for name in MICROS))
+        shown.setdefault(row["name"], []).append(figures)
+    expected: dict[str, tuple[int, ...]] = {}
+    for key, row in reference["ops"].items():
+        name, so_far = key.split("\t")[1], expected.get(key.split("\t")[1], (0,) * len(FIELDS))
+        expected[name] = tuple(a + row[f] for a, f in zip(so_far, FIELDS, strict=True))
+    # A kernel may have the name of the op that launches it, in a row of its own.
+    assert {name: figures for name, figures in expected.items() if figures not in shown.get(name, [])} == {}
 
 
 def test_steps_equal_the_reference(case: tuple[str, dict, Profile]) -> None:
