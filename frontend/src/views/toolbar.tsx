@@ -7,7 +7,7 @@ import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { rowName, usefulColumns } from "./columns";
+import { isNestedOp, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./index";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
@@ -77,7 +77,7 @@ function ColumnControls({ documents, metric }: { documents: Documents; metric: s
     address("export", { ...viewParameters(state, session.recordParameters.value), lens: "views", format: kind });
   return (
     <>
-      {totals.length > 1 && (
+      {totals.length > 1 && !isNestedOp(head.view, head.columns) && (
         <Picker
           label="Width"
           value={metric}
