@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,7 +18,7 @@ from google.protobuf import text_format
 from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 
-from stepscope.errors import DamagedSource
+from stepscope.errors import DamagedSource, SourceError
 from stepscope.model.columns import Header, Loss
 from stepscope.sources.content import content, head
 from stepscope.sources.format import Format, Imported, Progress
@@ -36,6 +37,7 @@ _TEXT_GRAPH = re.compile(rb"\s*(#.*\s*)*(node|versions|library)\s*:?\s*\{")
 _CALL_FILES: tuple[tuple[str, Kind], ...] = (("graph", "graph"), ("run_meta", "run"), ("op_log", "op_log"))
 _PARTITION_GRAPHS, _FUNCTION_GRAPHS = 3, 4
 _MAX_FILES = 10_000
+_MAX_LOOKED = 1000
 _MANIFEST = "manifest.json"
 
 
@@ -50,9 +52,26 @@ class _Part:
 
 def recognise(path: Path, head: bytes) -> bool:
     """Whether a file is one of the three, or a folder holds a graph or a run directly."""
-    if path.is_dir():
-        return any(part.kind != "op_log" for part in _parts(path))
-    return kind_of(head) is not None
+    return _holds_raw(path) if path.is_dir() else kind_of(head) is not None
+
+
+def _holds_raw(folder: Path) -> bool:
+    manifest = folder / _MANIFEST
+    if manifest.is_file() and any(part.kind != "op_log" for part in _listed(manifest)):
+        return True
+    return any(_kind_of_file(file) in ("graph", "run") for file in islice(_files(folder), _MAX_LOOKED))
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    return (file for file in sorted(folder.iterdir()) if file.is_file())
+
+
+def _kind_of_file(file: Path) -> Kind | None:
+    """Which of the three a file in a folder is; None also where it cannot be opened."""
+    try:
+        return kind_of(head(file))
+    except SourceError:
+        return None
 
 
 def kind_of(start: bytes) -> Kind | None:
@@ -197,8 +216,7 @@ def _parts(folder: Path) -> list[_Part]:
         listed = _listed(manifest)
         if listed:
             return listed
-    files = sorted(file for file in folder.iterdir() if file.is_file())[:_MAX_FILES]
-    found = [(file, kind_of(head(file))) for file in files]
+    found = [(file, _kind_of_file(file)) for file in islice(_files(folder), _MAX_FILES)]
     runs = sorted((file for file, kind in found if kind == "run"), key=lambda f: (_step_of(f, -1), f.name))
     parts = [_Part(file, kind) for wanted in ("graph", "op_log") for file, kind in found if kind == wanted]
     return parts + [_Part(file, "run", _step_of(file, place)) for place, file in enumerate(runs)]
