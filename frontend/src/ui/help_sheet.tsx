@@ -1,0 +1,74 @@
+/** The sheet of keys, made from the table of commands. */
+
+import { grouped } from "../lib/commands";
+import { useSession } from "./session";
+
+/** Keys of widgets that hold the focus; they are no commands, but belong on the sheet. */
+const WIDGET_KEYS: [string, [string, string][]][] = [
+  [
+    "In a table",
+    [
+      ["↑ ↓", "Move"],
+      ["← →", "Close or open a row"],
+      ["Home End", "First or last row"],
+      ["Enter", "Details"],
+      ["c", "Copy the row, tab-separated"],
+    ],
+  ],
+  [
+    "In an icicle",
+    [
+      ["← ↑ → ↓", "Move"],
+      ["Enter", "Zoom in"],
+    ],
+  ],
+  [
+    "In a chart",
+    [
+      ["drag", "Zoom"],
+      ["double-click", "Zoom out"],
+    ],
+  ],
+];
+
+export function HelpSheet() {
+  const session = useSession();
+  if (!session.helpOpen.value) return null;
+  const close = () => {
+    session.helpOpen.value = false;
+  };
+  const commands = grouped(session.commands.value).map(
+    ([group, list]) =>
+      [group, list.map(({ keys, title }) => [keys.join(" or "), title])] as [string, [string, string][]],
+  );
+  return (
+    <div class="sheet-back">
+      <section class="sheet" role="dialog" aria-modal="true" aria-label="Keyboard commands">
+        <button
+          type="button"
+          class="icon-button close"
+          aria-label="Close"
+          onClick={close}
+          ref={(button) => button?.focus()}
+        >
+          ×
+        </button>
+        {[...commands, ...WIDGET_KEYS].map(([group, rows]) => (
+          <div key={group} class="sheet-group">
+            <h2>{group}</h2>
+            <dl>
+              {rows.map(([keys, title]) => (
+                <div key={keys + title}>
+                  <dt>
+                    <kbd>{keys.replace("Mod", "Ctrl")}</kbd>
+                  </dt>
+                  <dd>{title}</dd>
+                </div>
+              ))}
+            </dl>
+          </div>
+        ))}
+      </section>
+    </div>
+  );
+}
