@@ -195,6 +195,7 @@ class NodeSteps(Group):
     bytes_in_use: I64 = column("int64", "Of the allocator, highest seen", default=0)
     uncounted_host_ticks: I64 = column("int64", "Host time that tfprof leaves out: on other devices", default=0)
     uncounted_accelerator_ticks: I64 = column("int64", "The same of accelerators: copies, TPUs", default=0)
+    shared_host_ticks: I64 = column("int64", "Of host_ticks: what is of modules inside, and theirs too", default=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,6 +33,7 @@ from stepscope.sources.torch_trace_labels import (
 )
 from stepscope.sources.torch_trace_links import forward_backward
 from stepscope.sources.torch_trace_memory import MemoryEvents, held, memory_events
+from stepscope.sources.torch_trace_modules import ModuleTimes, module_times
 from stepscope.sources.torch_trace_nodes import (
     ExecutionPart,
     NodePart,
@@ -75,7 +76,7 @@ class ProfileBuilder:
         frame = self._frames_around_ops()
         self._scopes: ScopePaths = scope_paths(columns, self._ops, self._python, frame)
         self._sites: CallSites = call_sites(columns, self._ops, self._python, frame)
-        self._frame = frame
+        self._module_times: ModuleTimes = module_times(self._ops, self._python, frame)
         self._parts: list[NodePart] = []
         self._runs: list[ExecutionPart] = []
         self._properties = [property_texts(text) for text in columns.properties.values()] or [{}]
@@ -97,7 +98,7 @@ class ProfileBuilder:
         device_node = self._add_device(op_node)
         scope_names = self._strings_of(self._scopes.name, self._scopes.names)
         nodes, scopes, op_types = joined(self._parts, self._scopes.parent, scope_names)
-        executions = joined_executions(self._runs, anchor)
+        executions, shared = joined_executions(self._runs, anchor)
         steps = self._ops.steps
         memory_node = np.where(self._memory.op >= 0, op_node[self._memory.op], -1) if len(op_node) else self._memory.op
         memory_step = steps.at(self._memory.start)
@@ -121,7 +122,7 @@ class ProfileBuilder:
                 duration_ticks=steps.duration,
             ),
             executions=executions,
-            node_steps=node_steps(executions, nodes.kind, len(steps.id), memory),
+            node_steps=node_steps(executions, shared, nodes.kind, len(steps.id), memory),
             allocations=self._allocations(memory_node, memory_step, anchor),
             links=self._links(op_node, launch_node, device_node),
             attributes=attributes(properties, self._properties, self._strings),
@@ -172,11 +173,12 @@ class ProfileBuilder:
         )
         start = ops.ranges.start
         lane = host[ops.ranges.thread] if len(start) else start
-        self._runs.append(ExecutionPart(node, ops.steps.at(start), lane, start, ops.duration, ops.self_duration))
+        step, shared = ops.steps.at(start), self._module_times.shared
+        self._runs.append(ExecutionPart(node, step, lane, start, ops.duration, ops.self_duration, shared))
         return node
 
     def _add_modules(self, host: Ints) -> None:
-        """Modules as nodes of a tree of their own. Their self time is without inner modules and the ops in them."""
+        """Modules as nodes of a tree of their own. Their self time is without the modules, ranges and ops in them."""
         python = self._python
         rows = np.flatnonzero(python.is_module)
         number = np.cumsum(python.is_module) - 1
@@ -203,18 +205,8 @@ class ProfileBuilder:
         ranges = python.ranges
         lane = host[ranges.thread[rows]] if len(rows) else rows
         start, duration = ranges.start[rows], python.duration[rows]
-        inside = self._time_inside_modules(rows, above)
-        self._runs.append(ExecutionPart(node, self._ops.steps.at(start), lane, start, duration, duration - inside))
-
-    def _time_inside_modules(self, rows: Ints, above: Ints) -> Ints:
-        """For each module the time of its child modules and of the ops that have no op around them in the module."""
-        inside = np.zeros(len(self._python.name) + 1, np.int64)
-        np.add.at(inside, above, self._python.duration[rows])
-        module, parent = self._python.module_of(self._frame), self._ops.ranges.parent
-        same = np.where(parent >= 0, module[parent], -1) == module if len(module) else module >= 0
-        outermost = ~same & ~self._ops.is_annotation
-        np.add.at(inside, module[outermost], self._ops.duration[outermost])
-        return inside[rows]
+        own = self._module_times.own[rows]
+        self._runs.append(ExecutionPart(node, self._ops.steps.at(start), lane, start, duration, own))
 
     def _add_launches(self, host: Ints, op_node: Ints) -> Ints:
         called = self._launches

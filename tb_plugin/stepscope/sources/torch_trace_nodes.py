@@ -46,7 +46,11 @@ class NodePart:
 
 @dataclass(frozen=True)
 class ExecutionPart:
-    """Single executions of a part's nodes; `node` counts in the joined nodes, times in ns."""
+    """Single executions of a part's nodes; `node` counts in the joined nodes, times in ns.
+
+    Attributes:
+        shared: The part of the self duration that is of modules inside, None for nothing.
+    """
 
     node: Ints
     step: Ints
@@ -54,6 +58,7 @@ class ExecutionPart:
     start: Ints
     duration: Ints
     self_duration: Ints
+    shared: Ints | None = None
 
 
 def joined(parts: list[NodePart], scope_parent: Ints, scope_name: Ints) -> tuple[Nodes, Scopes, OpTypes]:
@@ -88,15 +93,16 @@ def joined(parts: list[NodePart], scope_parent: Ints, scope_name: Ints) -> tuple
     return nodes, scopes, OpTypes(type=name)
 
 
-def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> Executions:
-    """Joins executions in order of their start, relative to the anchor."""
+def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Executions, Ints]:
+    """Joins executions in order of their start, relative to the anchor; and what each shares with modules inside."""
 
     def column(name: str) -> Ints:
         return np.concatenate([getattr(part, name) for part in parts])
 
     start = column("start") - anchor_ns
     order = np.argsort(start, kind="stable")
-    return Executions(
+    shared = [np.zeros(len(part.node), np.int64) if part.shared is None else part.shared for part in parts]
+    executions = Executions(
         node=column("node")[order],
         step=column("step")[order],
         lane=column("lane")[order],
@@ -104,12 +110,16 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> Executions:
         duration_ticks=column("duration")[order],
         self_ticks=column("self_duration")[order],
     )
+    return executions, np.concatenate(shared)[order]
 
 
-def node_steps(executions: Executions, kind: NDArray[np.int8], step_count: int, memory: Held) -> NodeSteps:
+def node_steps(
+    executions: Executions, shared: Ints, kind: NDArray[np.int8], step_count: int, memory: Held
+) -> NodeSteps:
     """Sums executions by node and step.
 
     Args:
+        shared: What each execution shares with modules inside.
         memory: Grouped by `group_of(node, step, step_count)`.
     """
     run_group = group_of(executions.node, executions.step, step_count)
@@ -134,6 +144,7 @@ def node_steps(executions: Executions, kind: NDArray[np.int8], step_count: int, 
         run_count=np.add.reduceat(executions.count[order].astype(np.int64), first),
         host_ticks=np.where(on_device, 0, np.add.reduceat(executions.self_ticks[order], first)),
         host_total_ticks=np.where(on_device, 0, total),
+        shared_host_ticks=np.add.reduceat(shared[order], first),
         accelerator_ticks=np.where(on_device, total, 0),
         start_ticks=np.minimum.reduceat(executions.start_ticks[order], first),
         end_ticks=np.maximum.reduceat(end[order], first),

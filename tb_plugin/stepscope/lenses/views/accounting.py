@@ -19,6 +19,7 @@ from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import NodeKind, Profile
 
 SCOPE_TYPE = b"_kTFScopeParent"
+HOST_TIME = ("cpu_exec_micros", "exec_micros")
 DEFINITIONS = "definition_count"
 """The figure behind `total_definition_count`: how many graph nodes."""
 
@@ -85,6 +86,8 @@ class RowFigures:
         accounting: Which of them count.
         profile: The profile.
         scopes_are_definitions: Whether scopes without a node count as definitions, as tfprof has it.
+        shares_modules: Whether a range's own time holds that of modules inside, as in the call tree, in which modules
+            have no place. Else it is the modules' alone; the root's total holds it once, either way.
         with_called: Where rows hold nodes that call nodes of other rows: gives what each node costs with what it
             called. The root's total stays the sum of what the rows cost themselves, for calls contain each other.
     """
@@ -96,6 +99,7 @@ class RowFigures:
         accounting: Accounting,
         profile: Profile,
         scopes_are_definitions: bool,
+        shares_modules: bool,
         with_called: Callable[[str], Ints] | None = None,
     ) -> None:
         self.layout = layout
@@ -103,6 +107,7 @@ class RowFigures:
         self.accounting = accounting
         self._profile = profile
         self._scopes_are_definitions = scopes_are_definitions
+        self._shares_modules = shares_modules
         self._with_called = with_called
         self._tree: tuple[Tree, Ints | slice] = (layout.tree, slice(None))
         self._root_definitions = 0
@@ -148,6 +153,8 @@ class RowFigures:
     def _of_nodes(self, field: str) -> Ints:
         if field == DEFINITIONS:
             return np.full(len(self._profile.nodes), self.nodes.divisor, np.int64)
+        if field in HOST_TIME and not self._shares_modules:
+            return self.nodes[field] - self.nodes["shared_host"]
         return self.nodes[field]
 
     @cached_property
@@ -183,4 +190,6 @@ class RowFigures:
             total[0] += self._root_definitions
         if self._with_called is not None and field != DEFINITIONS:
             total[1:] = self._gather(self._with_called(field), self.accounting.added)[1:]
+        if self._shares_modules and field in HOST_TIME:
+            total[0] -= self._gather(self.nodes["shared_host"], self.accounting.added)[rows].sum()
         return total

@@ -116,7 +116,8 @@ class ViewEngine:
             calls = self.profile.nested and options.view == "op" and not resolved.tfprof
             with_called = self._with_called(choice) if calls else None
             nodes = self._node_figures(choice)
-            return RowFigures(layout, nodes, accounting, self.profile, scopes_count, with_called)
+            shares = options.view in ("op", "graph")
+            return RowFigures(layout, nodes, accounting, self.profile, scopes_count, shares, with_called)
 
         return _kept(self._figures, key, _KEPT_FIGURES, build)
 
@@ -125,7 +126,7 @@ class ViewEngine:
         nodes = self._node_figures(choice)
         layout = self._layout("graph", tfprof=False)
         everything = account(layout, "graph", np.ones(len(self.profile.nodes), bool), EVERYTHING, tfprof=False)
-        calls = RowFigures(layout, nodes, everything, self.profile, scopes_are_definitions=False)
+        calls = RowFigures(layout, nodes, everything, self.profile, scopes_are_definitions=False, shares_modules=True)
 
         def with_called(field: str) -> Ints:
             if field == "run_count":

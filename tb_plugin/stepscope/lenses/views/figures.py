@@ -29,6 +29,9 @@ SELF_FIELDS = (
 )
 """The figures of a node, by the names of tfprof's protobuf messages. Times are in ticks here."""
 
+_COLUMNS = {"host_total": "host_total_ticks", "shared_host": "shared_host_ticks"}
+"""Figures by names of our own, and the columns of `node_steps` that they are sums of."""
+
 _LARGEST_DIVISOR = 1 << 20
 
 
@@ -117,7 +120,7 @@ class NodeFigures:
             return self._ticks("host_ticks")
         if field == "accelerator_exec_micros":
             return fold_device_time(self._profile, self._ticks("accelerator_ticks"))
-        return self._scatter("host_total_ticks" if field == "host_total" else field)
+        return self._scatter(_COLUMNS.get(field, field))
 
     def _ticks(self, column: str) -> Ints:
         counted = self._scatter(column)
