@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +11,9 @@ from tensorboard.plugins import base_plugin
 
 from stepscope.plugin import answers
 
+logger = logging.getLogger("stepscope")
 PLUGIN_NAME = "stepscope"
+LOOK_AFTER_S = 1.0
 WsgiApp = Callable[[dict[str, Any], Callable[..., Any]], Any]
 
 
@@ -31,7 +34,14 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         names = ("index", "options", "openapi", "views", "throughput", "incore", "dcn", "findings", "export")
         apps: dict[str, WsgiApp] = {f"/{name}": answers.route(self._answer(name)) for name in names}
         apps["/static/*"] = answers.route(answers.static_file)
+        self._look_later()
         return apps
+
+    def _look_later(self) -> None:
+        """Indexes the log directory while the page is being opened, but after TensorBoard has started."""
+        timer = threading.Timer(LOOK_AFTER_S, self._look)
+        timer.daemon = True
+        timer.start()
 
     def _answer(self, name: str) -> Callable[[Any], answers.Answer]:
         return lambda request: self._ready().answer(name, request)
@@ -55,7 +65,10 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         return self._found
 
     def _look(self) -> None:
-        self._found = self._ready().has_records()
+        try:
+            self._found = self._ready().has_records()
+        except Exception:
+            logger.exception("stepscope could not look into the log directory")
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """The tab."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Protocol
@@ -65,17 +65,17 @@ class StoreCatalog:
 
     def __init__(self, store: RecordStore) -> None:
         self._store = store
+        self._entries: list[RecordEntry] = []
         self._blocks: dict[RecordRef, list[RecordEntry]] = {}
         self._scalars: dict[RecordRef, list[ScalarSeries]] = {}
 
     def refresh(self) -> None:
         """Looks for what came since the last time."""
         self._store.refresh()
-        blocks: dict[tuple[str, str, str, str], list[RecordEntry]] = {}
-        for entry in self._store.entries():
-            series = entry.kind == "throughput"
-            blocks.setdefault((entry.run, entry.kind, entry.name, "" if series else entry.tag), []).append(entry)
-        self._blocks = {_joined(entries): entries for entries in blocks.values()}
+        entries = self._store.entries()
+        if entries != self._entries:
+            self._blocks = {_joined(blocks): blocks for blocks in _grouped(entries)}
+            self._entries = entries
         self._scalars = _scalar_refs(self._store.scalar_series(), self._blocks)
 
     def runs(self) -> list[str]:
@@ -98,6 +98,15 @@ class StoreCatalog:
             found = [self._store.read(entry, groups) for entry in self._blocks[ref]]
             record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
         return replace(record, header=replace(record.header, run=ref.run))
+
+
+def _grouped(entries: Sequence[RecordEntry]) -> Iterable[list[RecordEntry]]:
+    """The entries of each record: the blocks of a throughput series are one, every other entry is by itself."""
+    blocks: dict[tuple[str, str, str, str], list[RecordEntry]] = {}
+    for entry in entries:
+        own_tag = "" if entry.kind == Throughput.KIND else entry.tag
+        blocks.setdefault((entry.run, entry.kind, entry.name, own_tag), []).append(entry)
+    return blocks.values()
 
 
 def _joined(entries: Sequence[RecordEntry]) -> RecordRef:

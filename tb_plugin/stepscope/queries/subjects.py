@@ -22,7 +22,7 @@ def findings(source: Source) -> list[Finding]:
     for lens, kind in LENS_KINDS.items():
         for ref in _latest(source, kind):
             try:
-                found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref)))
+                found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref), _job(source, ref)))
             except StepscopeError as error:
                 unreadable.append(_unreadable(Subject(lens, ref.run, ref.name, None), error))
     return [*find(found, RULES), *unreadable]
@@ -43,6 +43,12 @@ def _latest(source: Source, kind: str) -> list[RecordRef]:
     for ref in candidates(refs, kind, choice):
         latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
     return list(latest.values())
+
+
+def _job(source: Source, ref: RecordRef) -> str:
+    """The job that a record's run is one of several ranks of."""
+    header = source.read(ref).header
+    return header.job if header.world_size > 1 else ""
 
 
 def _result(source: Source, lens: str, ref: RecordRef) -> Any:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,13 +63,17 @@ def display_order(tree: Tree, keys: Sequence[NDArray[Any]]) -> Ints:
     order = np.lexsort((*reversed(keys), tree.parent))
     sizes, parents = size[order], tree.parent[order]
     before = np.cumsum(sizes) - sizes
-    first = np.flatnonzero(np.concatenate(([True], parents[1:] != parents[:-1])))
-    group_start = np.repeat(before[first], np.diff(np.append(first, count)))
     offset = np.empty(count, np.int64)
-    offset[order] = before - group_start
+    offset[order] = before - _group_starts(parents, before)
     step = offset + 1
     step[0] = 0
     return tree.ancestor_sum(step)
+
+
+def _group_starts(groups: Ints, values: NDArray[Any]) -> NDArray[Any]:
+    """For each element the value of the first element of its group, where equal groups stand together."""
+    first = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
+    return np.repeat(values[first], np.diff(np.append(first, len(groups))))
 
 
 @dataclass(frozen=True)
@@ -106,35 +111,50 @@ class Rectangles:
 
     row: Ints
     depth: Ints
-    start: NDArray[np.float64]
-    stop: NDArray[np.float64]
+    start: Floats
+    stop: Floats
     folded: Ints
 
 
 @dataclass(frozen=True, eq=False)
 class Icicle:
-    """A tree laid out by a total: children side by side from their parent's start, the widest first."""
+    """A tree laid out by a total: children side by side from their parent's start, the widest first.
+
+    Where children have more than their parent together, because they overlap in time, they share its width.
+    """
 
     tree: Tree
     value: NDArray[Any]
 
     @functools.cached_property
-    def _start(self) -> NDArray[np.float64]:
-        count = len(self.tree)
+    def _width(self) -> Floats:
         value = np.maximum(self.value, 0).astype(np.float64)
-        order = np.lexsort((-value, self.tree.parent))
-        parents, sorted_value = self.tree.parent[order], value[order]
-        before = np.cumsum(sorted_value) - sorted_value
-        first = np.flatnonzero(np.concatenate(([True], parents[1:] != parents[:-1])))
-        group_start = np.repeat(before[first], np.diff(np.append(first, count)))
-        offset = np.empty(count, np.float64)
-        offset[order] = before - group_start
-        gone = np.bincount(self.tree.end, weights=offset, minlength=count + 1)[:count]
-        return np.cumsum(offset - gone)
+        inside = np.bincount(self.tree.parent[1:], weights=value[1:], minlength=len(value))
+        crowded = inside > value
+        if not crowded.any():
+            return value
+        shrink = np.zeros(len(value))
+        shrink[crowded] = np.log(np.maximum(value[crowded], 1e-9) / inside[crowded])
+        return np.asarray(value * np.exp(self._above(shrink) - shrink))
+
+    def _above(self, values: Floats) -> Floats:
+        """For each row the sum over the row and its ancestors, as floats."""
+        count = len(self.tree)
+        gone = np.bincount(self.tree.end, weights=values, minlength=count + 1)[:count]
+        return np.asarray(np.cumsum(values - gone))
+
+    @functools.cached_property
+    def _start(self) -> Floats:
+        width = self._width
+        order = np.lexsort((-width, self.tree.parent))
+        before = np.cumsum(width[order]) - width[order]
+        offset = np.empty(len(width))
+        offset[order] = before - _group_starts(self.tree.parent[order], before)
+        return self._above(offset)
 
     def rectangles(self, root: int, width_px: int, max_depth: int) -> Rectangles:
         """The rectangles below and including a root that are at least a pixel wide; the rest folded per parent."""
-        tree, value = self.tree, np.maximum(self.value, 0).astype(np.float64)
+        tree, value = self.tree, self._width
         total = float(value[root]) if len(tree) else 0.0
         if total <= 0:
             empty = np.empty(0, np.int64)
@@ -163,9 +183,7 @@ class Icicle:
         outside = int(self.tree.ancestor_sum(flags)[root]) - int(flags[root])
         return np.asarray(rows[above - outside == depth_below], np.int64)
 
-    def _folded(
-        self, narrow: Ints, shown: Ints, value: NDArray[np.float64]
-    ) -> tuple[Ints, NDArray[np.float64], Ints, NDArray[np.float64]]:
+    def _folded(self, narrow: Ints, shown: Ints, value: Floats) -> tuple[Ints, Floats, Ints, Floats]:
         flags = np.zeros(len(self.tree) + 1, bool)
         flags[shown] = True
         rows = narrow[flags[self.tree.parent[narrow]] & (value[narrow] > 0)]

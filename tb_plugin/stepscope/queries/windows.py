@@ -11,6 +11,7 @@ import numpy as np
 
 from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.views import ViewResult
+from stepscope.model.profile import NodeKind
 from stepscope.queries.trees import Bools, Icicle, Ints, Opened, Tree, display_order, open_rows, visible_rows
 
 MAX_ROWS = 500
@@ -167,8 +168,12 @@ class Windows:
     def _laid_out(self, metric: str) -> Icicle:
         values = self.result.column(metric)
         if self.result.view == "op" and self.result.profile.nested:
-            # Ops that call each other share their totals: only what each does itself adds up.
-            values = np.concatenate((values[:1], self.result.column(metric.removeprefix("total_"))[1:]))
+            # Ops that call each other share their totals, and what they launch or call of the accelerator's library
+            # counts for them: only what each op does itself adds up.
+            own = self.result.column(metric.removeprefix("total_"))
+            kinds = np.asarray(self.result.kinds(np.arange(len(own))))
+            adds_up = (kinds == NodeKind.OP) | (kinds == NodeKind.SCOPE)
+            values = np.concatenate((values[:1], np.where(adds_up, own, 0)[1:]))
         return Icicle(self.tree, values)
 
     @staticmethod
