@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from stepscope.findings import RULES, Finding, Subject, find
+from stepscope.findings.dcn import ADVICE
 from stepscope.lenses import dcn, incore
+from stepscope.lenses.dcn.diagnosis import causes
 from stepscope.lenses.throughput.result import Annotation, Series, ThroughputResult
 from stepscope.sources import registry
 
@@ -61,8 +63,56 @@ def test_the_worst_collective_is_named_with_its_stall(data: Path) -> None:
     assert named > 0
 
 
-def series(*annotations: Annotation) -> ThroughputResult:
-    """A series of 100 s with annotations."""
+def test_cores_that_arrive_late_are_a_finding(data: Path) -> None:
+    named = 0
+    for case in sorted((data / "incore").iterdir()):
+        result = result_of(case, incore, "incore")
+        phases = result.phases
+        found = [f for f in findings("incore", result) if f.rule == "collective-skew"]
+        if phases is None or phases.collective is None or not phases.verdict.usable.all() or not phases.ordered.all():
+            continue
+        skew, total = int(phases.collective.arrival_skew.sum()), int(phases.total.sum())
+        assert [f.cost_share for f in found] == ([skew / total] if total and skew / total >= 0.3 else [])
+        named += len(found)
+    assert named > 0
+
+
+def test_probes_that_slow_the_kernel_are_a_finding(data: Path) -> None:
+    result = result_of(data / "incore" / "o26_probe_overhead", incore, "incore")
+    probes = result.probes
+    slower = probes.instrumented.median_x2 / probes.uninstrumented.median_x2 - 1
+    found = [f for f in findings("incore", result) if f.rule == "probe-cost"]
+    assert [f.title for f in found] == ([f"With probes the kernel takes {slower:.0%} longer"] if slower >= 0.05 else [])
+    plain = result_of(data / "incore" / "o18_uint64_high_bit", incore, "incore")
+    assert not [f for f in findings("incore", plain) if f.rule == "probe-cost"]
+
+
+def test_cut_off_transfers_are_a_finding_where_they_are_many(data: Path) -> None:
+    seen = set()
+    for case in sorted((data / "dcn" / "cases").iterdir()):
+        result = result_of(case, dcn, "collectives")
+        counters = [table.core.counters for host in result.hosts for table in host.cores]
+        ops = sum(counts["dcn_ops"] for counts in counters)
+        alone = sum(counts["unmatched_sends"] + counts["unmatched_recv_dones"] for counts in counters)
+        found = [f for f in findings("dcn", result) if f.rule == "unmatched-transfers"]
+        assert bool(found) == bool(ops and alone / ops >= 0.1), case.name
+        seen.add(bool(found))
+    assert seen == {True, False}
+
+
+def test_no_overlap_is_said_where_there_is_no_slack(data: Path) -> None:
+    for case in sorted((data / "dcn" / "cases").iterdir()):
+        result = result_of(case, dcn, "collectives")
+        verdicts = {c.row.rendezvous: c.verdict for c in causes(result)}
+        for found in (f for f in findings("dcn", result) if f.rule == "stalling-collective"):
+            said = ADVICE[str(verdicts[found.evidence[0].key])]
+            assert found.advice.startswith(said)
+
+
+def series(*annotations: Annotation, **spans_s: float) -> ThroughputResult:
+    """A series of 100 s with annotations, and spans that take so many seconds in all."""
+    left_out = {kind: int(seconds * SECOND) for kind, seconds in spans_s.items()}
+    training = {"duration_ns": 100 * SECOND - sum(left_out.values()), "left_out_ns": left_out}
     empty = np.empty(0)
     one = Series(
         *("run", "train", "host", 0, "samples", 0.4, "step", "host", "unix", "computed"),
@@ -76,29 +126,40 @@ def series(*annotations: Annotation) -> ThroughputResult:
         recorded=2,
         spans=(),
         annotations=annotations,
-        statistics={},
+        statistics={"training_only": training},
     )
     return ThroughputResult((one,))
 
 
-def test_time_lost_to_checkpoints_is_summed() -> None:
-    notes = [Annotation("checkpoint", "", "", evidence={"duration_ns": 5 * SECOND}) for _ in range(3)]
+@pytest.mark.parametrize(
+    ("kind", "rule"), [("checkpoint", "checkpoint"), ("data", "data-wait"), ("evaluation", "evaluation")]
+)
+def test_time_lost_to_spans_is_a_share_of_the_whole_run(kind: str, rule: str) -> None:
+    (found,) = findings("throughput", series(**{kind: 15.0}))
+    assert (found.rule, found.cost_share, found.cost) == (f"lost-to-{rule}", 0.15, 15_000_000)
+    assert " 15.0% of train" in found.title
+    assert findings("throughput", series(**{kind: 1.0})) == [], "less than 2% is no finding"
+
+
+@pytest.mark.parametrize("kind", ["first_step", "stall"])
+def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
+    notes = [Annotation(kind, "", "", evidence={"extra_ns": 5 * SECOND}) for _ in range(3)]
     (found,) = findings("throughput", series(*notes))
-    assert (found.rule, found.cost_share, found.cost) == ("lost-to-checkpoint", 0.15, 15_000_000)
-    assert found.title == "Checkpoints take 15.0% of train"
+    assert (found.rule, found.cost_share) == (f"lost-to-{kind.replace('_', '-')}", 0.15)
+    assert findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND}))) == []
 
 
-def test_small_losses_are_no_findings() -> None:
-    assert findings("throughput", series(Annotation("stall", "", "", evidence={"extra_ns": SECOND}))) == []
+def test_how_to_read_the_rates_is_a_hint_without_a_cost() -> None:
+    (found,) = findings("throughput", series(Annotation("aliasing", "Blocks of 7 steps", "Log every 7 steps")))
+    assert (found.rule, found.cost_share, found.certainty) == ("reading-aliasing", None, "hint")
+    assert found.title == "train: blocks of 7 steps"
+    assert found.advice == "Log every 7 steps"
+    assert findings("throughput", series(Annotation("burst", "", ""))) == []
 
 
 def test_the_largest_share_comes_first_and_unknown_shares_last(data: Path) -> None:
-    notes = [
-        Annotation("evaluation", "", "", evidence={"duration_ns": 10 * SECOND}),
-        Annotation("data_wait", "", "", evidence={"waited_ns": 30 * SECOND}),
-    ]
     stale = result_of(data / "incore" / "o09_stale_generation", incore, "incore")
-    subjects = [Subject("incore", "r", "n", stale), Subject("throughput", "r", "n", series(*notes))]
+    subjects = [Subject("incore", "r", "n", stale), Subject("throughput", "r", "n", series(evaluation=10.0, data=30.0))]
     shares = [f.cost_share for f in find(subjects, RULES)]
     known = [share for share in shares if share is not None]
     assert known == sorted(known, reverse=True) == [0.3, 0.1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -9,7 +11,7 @@ from tensorboard.compat.proto import tfprof_log_pb2
 
 from stepscope.findings import RULES, Finding, Subject, find, panel_hash
 from stepscope.lenses.views import ViewEngine
-from stepscope.sources import tfprof
+from stepscope.sources import tfprof, torch_trace
 
 GPU = "/job:w/task:0/device:gpu:0"
 CPU = "/job:w/task:0/device:cpu:0"
@@ -93,32 +95,72 @@ def test_channels_last_is_found_on_a_gpu_only() -> None:
     assert found.cost == 50
 
 
-def test_the_costliest_come_first_with_their_totals() -> None:
+def test_a_cause_is_found_once_and_as_the_op() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "tower/a", "MatMul", CPU), 1, 1000, 600)
     run(node(message, "tower/b", "Add", CPU), 1, 1600, 300)
     run(node(message, "c", "Mul", CPU), 1, 1900, 100)
-    found = findings(message, "expensive-op", "expensive-scope")
-    assert [(f.rule, f.cost, f.cost_share) for f in found] == [
-        ("expensive-scope", 900, 0.9),
-        ("expensive-op", 600, 0.6),
-        ("expensive-op", 300, 0.3),
-        ("expensive-op", 100, 0.1),
-        ("expensive-scope", 100, 0.1),
+    found = findings(message, "hot-spot")
+    assert [(f.title.split(" takes ")[0], f.cost, f.cost_share) for f in found] == [
+        ("op MatMul", 600, 0.6),
+        ("op Add", 300, 0.3),
+        ("op Mul", 100, 0.1),
     ]
-    assert found[0].title == "scope tower takes 90.0% of the time (900us)"
+    assert found[2].evidence[1].key == "c", "a scope of one op is the op's evidence"
+
+
+def test_a_scope_of_many_small_ops_is_found_as_the_scope() -> None:
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    for number in range(20):
+        run(node(message, f"tower/n{number}", f"Op{number}", CPU), 1, 1000 + 10 * number, 9)
+    run(node(message, "c", "Mul", CPU), 1, 2000, 20)
+    found = findings(message, "hot-spot")
+    assert [f.title for f in found] == [
+        "scope tower takes 90.0% of the time (180us)",
+        "op Mul takes 10.0% of the time (20us)",
+    ]
+
+
+def test_what_takes_less_than_a_tenth_is_no_hot_spot() -> None:
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    for number in range(20):
+        run(node(message, f"n{number}", f"Op{number}", CPU), 1, 1000 + 10 * number, 9)
+    assert findings(message, "hot-spot") == []
+
+
+def test_ops_that_only_lead_to_another_are_one_finding(tmp_path: Path) -> None:
+    chain = ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::mkldnn_convolution"]
+    calls = [(name, 10 * depth, 1000 - 20 * depth) for depth, name in enumerate(chain)]
+    found = nested_findings(tmp_path / "t.pt.trace.json", [*calls, ("aten::relu", 1100, 400)])
+    assert [f.title.split(" takes ")[0] for f in found] == ["op aten::conv2d", "op aten::relu"]
+    assert found[0].advice.endswith("Most of it is in aten::mkldnn_convolution.")
+    assert found[0].cost_share == pytest.approx(1000 / 1400)
+
+
+def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> None:
+    (found,) = nested_findings(tmp_path / "t.pt.trace.json", [("aten::sort", 0, 1000), ("aten::sort", 10, 900)])
+    assert found.cost_share == pytest.approx(1.0)
+
+
+def nested_findings(path: Path, calls: list[tuple[str, int, int]]) -> list[Finding]:
+    """What is found in calls of one thread, each a name, start and duration in us."""
+    events = [{"ph": "X", "cat": "cpu_op", "name": n, "ts": t, "dur": d, "pid": 1, "tid": 1} for n, t, d in calls]
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    record = torch_trace.read(path).records[0].record
+    return [f for f in find([Subject("views", "run", "p", ViewEngine(record))], RULES) if f.rule == "hot-spot"]
 
 
 def test_the_lines_found_are_those_where_the_cost_divides() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1], has_trace=True)
     for number, text in enumerate(("/x/train.py", "main", "left", "right")):
         message.id_to_string[number] = text
-    for name, function, micros in (("a", 2, 700), ("b", 3, 300)):
-        added = node(message, name, "Op", CPU)
-        added.trace.traces.add(file_id=0, lineno=1, function_id=1)
-        added.trace.traces.add(file_id=0, lineno=10 * function, function_id=function)
-        run(added, 1, 1000, micros)
-    found = findings(message, "expensive-line")
+    for side, function, micros in (("a", 2, 35), ("b", 3, 15)):
+        for part in range(20):
+            added = node(message, f"{side}{part}", f"Op{side}{part}", CPU)
+            added.trace.traces.add(file_id=0, lineno=1, function_id=1)
+            added.trace.traces.add(file_id=0, lineno=10 * function, function_id=function)
+            run(added, 1, 1000, micros)
+    found = findings(message, "hot-spot")
     assert [f.evidence[0].key for f in found] == ["train.py:20:left", "train.py:30:right"]
 
 
@@ -131,8 +173,8 @@ def test_a_profile_without_times_has_no_findings() -> None:
 def test_evidence_is_an_address_of_the_panel() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a b", "Mat&Mul", CPU), 1, 1000, 600)
-    (found,) = findings(message, "expensive-op")
-    (place,) = found.evidence
+    (found,) = findings(message, "hot-spot")
+    place = found.evidence[0]
     assert (place.lens, place.run, place.name, place.key) == ("views", "run/1", "profile", "Mat&Mul")
     assert place.hash == panel_hash(lens="views", run="run/1", name="profile", view="op", search="Mat&Mul")
     assert "p.stepscope.search=Mat%26Mul" in place.hash
@@ -141,8 +183,18 @@ def test_evidence_is_an_address_of_the_panel() -> None:
 def test_a_finding_is_a_document_with_the_fixed_names() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a", "MatMul", CPU), 1, 1000, 600)
-    document = findings(message, "expensive-op")[0].to_json()
+    document = findings(message, "hot-spot")[0].to_json()
     fields = ["rule", "title", "cost_share", "cost", "unit", "evidence", "advice", "certainty"]
     assert list(document) == fields
     assert isinstance(document["evidence"], list)
     assert list(document["evidence"][0]) == ["lens", "run", "name", "key", "hash"]
+
+
+def test_a_finding_is_as_sure_as_its_rule_says() -> None:
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    run(node(message, "a/BatchNorm/mul", "Mul", CPU), 1, 1000, 30)
+    run(node(message, "on_gpu", "Conv2D", GPU, data_format="NHWC"), 1, 1000, 5, (1005, 45))
+    certainty = {rule.name: rule.certainty for rule in RULES}
+    found = findings(message)
+    assert len(found) >= 3
+    assert [f.certainty for f in found] == [certainty[f.rule] for f in found]

@@ -4,40 +4,78 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stepscope.findings.finding import Finding
+from stepscope.findings.finding import Evidence, Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.dcn import DcnResult
-from stepscope.lenses.dcn.diagnosis import causes, tiny_collectives
+from stepscope.lenses.dcn.diagnosis import Cause, causes, neighbourhood, tiny_collectives
+from stepscope.lenses.dcn.spread import stragglers
 from stepscope.lenses.views.tfprof_units import time_text
 
 PS_PER_US = 1_000_000
-_LEAST_SHARE = 0.01
+LEAST_SHARE = 0.01
 _TOP = 3
 _MANY_TINY = 0.5
+_LEAST_UNMATCHED = 0.1
 
-_ADVICE = {
-    "no_overlap": "Nothing runs between its send and its recv-done: let independent work be placed there",
+ADVICE = {
+    "no_overlap": "It has next to no slack: let independent work be placed between its send and its recv-done",
     "congestion": "The hosts would need more bandwidth than their network has: send less, or over more hosts",
     "bandwidth": "The data comes late although there was time: look for other traffic on the network, or send less",
     "hardware": "There is slack and the data is not late: look for a slow host or a slow link among its peers",
 }
 
 
+def stalling(result: DcnResult) -> list[Cause]:
+    """The collectives that are worth a look, the worst first."""
+    found = [cause for cause in causes(result)[:_TOP] if cause.verdict is not None]
+    return [cause for cause in found if cause.time_share is None or cause.time_share >= LEAST_SHARE]
+
+
+def shown(subject: Subject[DcnResult], cause: Cause) -> Evidence:
+    """The row of a collective."""
+    return subject.evidence(cause.row.rendezvous, key=cause.row.rendezvous, search=cause.row.rendezvous)
+
+
 def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
-    for cause in causes(subject.result)[:_TOP]:
-        row = cause.row
-        if cause.verdict is None or (cause.time_share is not None and cause.time_share < _LEAST_SHARE):
-            continue
-        each = round(float(row.mean_ps("stall")) / PS_PER_US, 3)
+    for cause in stalling(subject.result):
+        each = round(float(cause.row.mean_ps("stall")) / PS_PER_US, 3)
         yield Finding(
             "stalling-collective",
-            f"{row.rendezvous} stalls a core {time_text(each)} each time, {cause.stall_share:.0%} of all stall",
+            f"{cause.row.rendezvous} stalls a core {time_text(each)} each time, {cause.stall_share:.0%} of all stall",
             cause.time_share,
-            row.stall_total_ps / PS_PER_US,
+            cause.row.stall_total_ps / PS_PER_US,
             "us",
-            (subject.evidence(row.rendezvous, key=row.rendezvous),),
-            _ADVICE[cause.verdict],
+            (shown(subject, cause),),
+            advice(subject.result, cause),
             "measured",
+        )
+
+
+def advice(result: DcnResult, cause: Cause) -> str:
+    """What to do about a stall: what its verdict says, and what could be moved to overlap it."""
+    said = ADVICE[cause.verdict or "hardware"]
+    around = neighbourhood(result, cause.row) if cause.verdict == "no_overlap" else None
+    if around is None or not around.movable:
+        return said
+    movable = time_text(around.movable_ps / PS_PER_US)
+    return f"{said}. {around.movable[0].name} and {len(around.movable) - 1} others ({movable}) need nothing of it"
+
+
+def _stragglers(subject: Subject[DcnResult]) -> Iterator[Finding]:
+    stall = sum(row.stall_total_ps for row in subject.result.all_cores)
+    for found in stragglers(subject.result)[:1]:
+        if not stall or found.excess_ps / stall < _LEAST_UNMATCHED:
+            continue
+        who = found.host if found.core is None else f"{found.host} core {found.core}"
+        yield Finding(
+            "straggler",
+            f"{who} waits {found.mean_ps / max(found.median_ps, 1):.1f} times as long as others in {found.rendezvous}",
+            None,
+            found.excess_ps / PS_PER_US,
+            "us",
+            (subject.evidence(found.rendezvous, key=found.rendezvous, search=found.rendezvous),),
+            "Its peers send late, or its own link is slow: compare the hosts in the row's details",
+            "derived",
         )
 
 
@@ -51,13 +89,45 @@ def _many_tiny(subject: Subject[DcnResult]) -> Iterator[Finding]:
             None,
             None,
             "us",
-            (subject.evidence(""),),
+            (subject.evidence("", sort="bytes"),),
             "They cost latency, not bandwidth: combine them into fewer and larger ones",
             "derived",
         )
 
 
+def _unmatched(subject: Subject[DcnResult]) -> Iterator[Finding]:
+    counters = [table.core.counters for host in subject.result.hosts for table in host.cores]
+    ops = sum(counts["dcn_ops"] for counts in counters)
+    alone = sum(counts["unmatched_sends"] + counts["unmatched_recv_dones"] for counts in counters)
+    if ops and alone / ops >= _LEAST_UNMATCHED:
+        yield Finding(
+            "unmatched-transfers",
+            f"{alone} of {ops} cross-slice ops have no counterpart in the profile",
+            None,
+            None,
+            "us",
+            (subject.evidence(""),),
+            "The profile is cut off: profile for longer, or fewer things at once, so that whole steps are in it",
+            "measured",
+        )
+
+
 RULES: tuple[Rule[DcnResult], ...] = (
-    Rule("stalling-collective", "dcn", "Collectives that keep cores waiting", _stalls),
-    Rule("tiny-collectives", "dcn", "Stall that comes from many small transfers", _many_tiny),
+    Rule(
+        "stalling-collective",
+        "dcn",
+        "Collectives that keep cores waiting for 1% of their time or more, and why",
+        _stalls,
+    ),
+    Rule(
+        "straggler",
+        "dcn",
+        "A core or host that a collective stalls much longer than the others",
+        _stragglers,
+        "derived",
+    ),
+    Rule(
+        "tiny-collectives", "dcn", "Stall of which half or more comes from transfers under 1 MiB", _many_tiny, "derived"
+    ),
+    Rule("unmatched-transfers", "dcn", "A profile in which a tenth of the cross-slice ops is cut off", _unmatched),
 )

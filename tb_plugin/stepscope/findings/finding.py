@@ -42,6 +42,7 @@ class Finding:
         evidence: What proves it.
         advice: What to do, in one or two sentences.
         certainty: Whether the cost was measured, follows from what was measured, or is only a hint.
+        absorbs: Rule, run and key (`*` for any) of findings that have the same cause and are left out beside this one.
     """
 
     rule: str
@@ -52,10 +53,13 @@ class Finding:
     evidence: tuple[Evidence, ...]
     advice: str
     certainty: Certainty
+    absorbs: tuple[tuple[str, str, str], ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a document."""
-        return dataclasses.asdict(self) | {"evidence": [dataclasses.asdict(place) for place in self.evidence]}
+        document = dataclasses.asdict(self) | {"evidence": [dataclasses.asdict(place) for place in self.evidence]}
+        del document["absorbs"]
+        return document
 
 
 def panel_hash(**state: str) -> str:

@@ -11,10 +11,12 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.incore import InCoreResult, Phases
 from stepscope.lenses.incore.document import phase_names
+from stepscope.lenses.incore.exactness import median_x2
 
 _LEAST_SHARE = 0.3
 _ASKED = 1000
 _OFTEN = 0.5
+_LEAST_PROBE = 0.05
 
 
 def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
@@ -75,7 +77,51 @@ def _codes(result: InCoreResult) -> set[str]:
     return {p.code for found in result.problems.invocations.values() for p in found}
 
 
+def _residence(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+    phases = subject.result.phases
+    if phases is None or phases.collective is None:
+        return
+    usable = np.flatnonzero(phases.verdict.usable & phases.ordered)
+    whole = int(phases.total[usable].sum())
+    skew = int(phases.collective.arrival_skew[usable].sum())
+    if whole <= 0 or skew / whole < _LEAST_SHARE:
+        return
+    late: Counter[int] = Counter(np.nonzero(phases.collective.last_arrival[usable])[1].tolist())
+    slot, times = late.most_common(1)[0]
+    yield Finding(
+        "collective-skew",
+        f"Cores arrive at the collective over {skew / whole:.0%} of the kernel",
+        skew / whole,
+        skew / len(usable),
+        "cycles",
+        (subject.evidence("arrival_skew"),),
+        f"Slot {slot} is last in {times / len(usable):.0%} of the invocations: give it less to do before that",
+        "measured",
+    )
+
+
+def _probes(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+    probes = subject.result.probes
+    if probes.instrumented is None or probes.uninstrumented is None:
+        return
+    with_probes, without = median_x2(probes.instrumented.samples), median_x2(probes.uninstrumented.samples)
+    if not with_probes or not without or (with_probes - without) / without < _LEAST_PROBE:
+        return
+    yield Finding(
+        "probe-cost",
+        f"With probes the kernel takes {(with_probes - without) / without:.0%} longer",
+        None,
+        (with_probes - without) / 2,
+        "cycles",
+        (subject.evidence("envelopes"),),
+        "Read phases as shares, not as times of the kernel without probes, and stamp fewer events",
+        "measured",
+    )
+
+
 RULES: tuple[Rule[InCoreResult], ...] = (
     Rule("long-phase", "incore", "A phase that takes a large part of the kernel", _long_phase),
-    Rule("unusable-stamps", "incore", "Stamps that validation rejects", _unusable),
+    Rule("collective-skew", "incore", "Cores that arrive at the collective long after the first", _residence),
+    Rule("probe-cost", "incore", "Probes that make the kernel 5% slower or more", _probes),
+    Rule("unusable-stamps", "incore", "Stamps that validation rejects, stale rows among them", _unusable),
 )

@@ -1,15 +1,17 @@
 """How rules are declared and asked.
 
-A rule looks at what one lens says of one record and gives findings. It knows no other rule and keeps nothing.
+A rule looks at what one lens says of one record, a cross rule at what several lenses say of one run or job. Rules know
+no other rule and keep nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from stepscope.findings.finding import Evidence, Finding, panel_hash
+from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
 
 T = TypeVar("T")
 
@@ -22,12 +24,14 @@ class Subject(Generic[T]):
         lens: The lens.
         run: The run, and `name` the record, that the result is of.
         result: The lens's result; of the views lens the engine, so that rules can ask for the views they need.
+        job: The job that the run is a rank of; empty where it is its own.
     """
 
     lens: str
     run: str
     name: str
     result: T
+    job: str = ""
 
     def evidence(self, key: str, /, **state: str) -> Evidence:
         """A place in the lens, shown by the panel in the given state."""
@@ -44,22 +48,93 @@ class Rule(Generic[T]):
         lens: The lens whose results it looks at.
         help: What it looks for, in one sentence.
         check: Gives what it finds.
+        certainty: How sure its findings are.
     """
 
     name: str
     lens: str
     help: str
     check: Callable[[Subject[T]], Iterable[Finding]]
+    certainty: Certainty = "measured"
+
+    @property
+    def lenses(self) -> tuple[str, ...]:
+        """The lenses that it looks at."""
+        return (self.lens,)
 
 
-def find(subjects: Iterable[Subject[Any]], rules: Iterable[Rule[Any]]) -> list[Finding]:
-    """What the rules find in the subjects, the largest share first; findings without a known share come last."""
-    chosen = tuple(rules)
-    found = [finding for subject in subjects for finding in _of(subject, chosen)]
-    return sorted(found, key=lambda finding: -1.0 if finding.cost_share is None else finding.cost_share, reverse=True)
+@dataclass(frozen=True)
+class Together:
+    """What several lenses say of one run, or of the runs of one job."""
+
+    subjects: tuple[Subject[Any], ...]
+
+    def of(self, lens: str) -> list[Subject[Any]]:
+        """The subjects of a lens."""
+        return [subject for subject in self.subjects if subject.lens == lens]
+
+    def pairs(self, one: str, other: str) -> Iterator[tuple[Subject[Any], Subject[Any]]]:
+        """Each subject of a lens with those of another lens: of its own run, else of the job."""
+        for subject in self.of(one):
+            others = self.of(other)
+            yield from ((subject, found) for found in [o for o in others if o.run == subject.run] or others[:1])
 
 
-def _of(subject: Subject[Any], rules: tuple[Rule[Any], ...]) -> Iterator[Finding]:
-    for rule in rules:
-        if rule.lens == subject.lens:
+@dataclass(frozen=True)
+class CrossRule:
+    """A rule over several lenses; its attributes are those of `Rule`."""
+
+    name: str
+    lenses: tuple[str, ...]
+    help: str
+    check: Callable[[Together], Iterable[Finding]]
+    certainty: Certainty = "derived"
+
+
+AnyRule = Rule[Any] | CrossRule
+
+
+def find(subjects: Iterable[Subject[Any]], rules: Iterable[AnyRule]) -> list[Finding]:
+    """What the rules find in the subjects, each cause once.
+
+    The largest share comes first; findings without a known share come last, what was measured before mere hints.
+    """
+    given, chosen = list(subjects), list(rules)
+    found = [finding for rule in chosen if isinstance(rule, Rule) for finding in _single(rule, given)]
+    groups: dict[str, list[Subject[Any]]] = {}
+    for subject in given:
+        groups.setdefault(f"job {subject.job}" if subject.job else f"run {subject.run}", []).append(subject)
+    for rule in chosen:
+        if isinstance(rule, CrossRule):
+            found += [finding for group in groups.values() for finding in rule.check(Together(tuple(group)))]
+    return sorted(_once(found), key=rank)
+
+
+def _single(rule: Rule[Any], subjects: Sequence[Subject[Any]]) -> Iterator[Finding]:
+    for subject in subjects:
+        if subject.lens == rule.lens:
             yield from rule.check(subject)
+
+
+def _once(found: list[Finding]) -> list[Finding]:
+    """Findings without those that another one absorbs, whose evidence it takes over."""
+    left: list[Finding] = []
+    for finding in found:
+        if not any(_absorbs(other, finding) for other in found if other is not finding):
+            same = [one for one in found if one is not finding and _absorbs(finding, one)]
+            places = dict.fromkeys((*finding.evidence, *(place for one in same for place in one.evidence)))
+            left.append(dataclasses.replace(finding, evidence=tuple(places)))
+    return left
+
+
+def _absorbs(one: Finding, other: Finding) -> bool:
+    return any((other.rule, place.run, key) in one.absorbs for place in other.evidence for key in (place.key, "*"))
+
+
+CERTAIN: tuple[Certainty, ...] = ("measured", "derived", "hint")
+
+
+def rank(finding: Finding) -> tuple[float, int]:
+    """What findings are sorted by, ascending."""
+    share = -1.0 if finding.cost_share is None else finding.cost_share
+    return (-share, CERTAIN.index(finding.certainty))

@@ -1,76 +1,158 @@
-"""Rules over throughput: what keeps a run from training."""
+"""Rules over throughput: what keeps a run from training, and what to know to read its rates."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
-from stepscope.findings.finding import Certainty, Finding
+from stepscope.findings.finding import Certainty, Evidence, Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.throughput import ThroughputResult
 from stepscope.lenses.throughput.result import Annotation, Series
 
 NS_PER_US = 1000
-_LEAST_SHARE = 0.02
+LEAST_SHARE = 0.02
 
 
 @dataclass(frozen=True)
 class _Cause:
-    """Something that takes time from training: the figure of its annotations that says how much."""
+    """Something that takes time from training, by the word of its spans or annotations."""
 
-    figure: str
     title: str
+    help: str
     advice: str
     certainty: Certainty = "measured"
 
 
-_CAUSES = {
-    "data_wait": _Cause(
-        "waited_ns", "Waiting for input takes", "Prefetch more, load with more workers, or move preprocessing ahead"
+_SPANS = {
+    "data": _Cause(
+        "Waiting for input takes",
+        "Time in which the loop waits for data",
+        "Prefetch more, load with more workers, or move preprocessing ahead",
     ),
-    "checkpoint": _Cause("duration_ns", "Checkpoints take", "Save less often, or in the background"),
+    "checkpoint": _Cause(
+        "Checkpoints take", "Time in which checkpoints are written", "Save less often, or in the background"
+    ),
     "evaluation": _Cause(
-        "duration_ns", "Evaluation takes", "Evaluate less often, on less data, or in a job of its own"
+        "Evaluation takes",
+        "Time of evaluation between training steps",
+        "Evaluate less often, on less data, or in a job of its own",
     ),
-    "compile": _Cause("duration_ns", "Compiling takes", "Keep shapes fixed and the compilation cache on"),
-    "pause": _Cause("duration_ns", "Pauses take", "See what the run does there"),
+    "compile": _Cause(
+        "Compiling takes", "Time in which programs are compiled", "Keep shapes fixed and the compilation cache on"
+    ),
+    "pause": _Cause("Pauses take", "Pauses whose cause the source does not state", "See what the run does there"),
+}
+_EXTRAS = {
     "first_step": _Cause(
-        "extra_ns", "The first step takes", "Compilation and warm-up: cache compiled programs between runs", "derived"
+        "The first step takes",
+        "What the first step takes more than others: compilation and warm-up",
+        "Compilation and warm-up: cache compiled programs between runs",
+        "derived",
     ),
     "stall": _Cause(
-        "extra_ns", "Stalls take", "Log spans around input, checkpoints and evaluation to see what they are", "derived"
+        "Stalls take",
+        "Steps of no known cause that take many times as long as others",
+        "Log spans around input, checkpoints and evaluation to see what they are",
+        "derived",
     ),
 }
+_READINGS = {
+    "aliasing": "Blocks of results that do not fit into log intervals, so that Rate swings at a constant speed",
+    "period": "Log intervals that alternate in length, as when blocks of results do not fit into them",
+    "per_batch": "Rate that is asked for after every batch, so that it follows single batches",
+    "clock_step": "A clock that went back, which distorts both rates",
+    "unknown_batch": "Batches of unknown size, which make the rates too low",
+}
+"""Annotations about how to read the rates; nothing is lost to them."""
 
 
-def _rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
-    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
-        for series in subject.result.series:
-            found = [note for note in series.annotations if note.kind == kind and cause.figure in note.evidence]
-            if found:
-                yield from _finding(subject, series, kind, cause, found)
-
-    return Rule(f"lost-to-{kind.replace('_', '-')}", "throughput", f"Time of the run: {cause.title.lower()} it", check)
+def whole_ns(series: Series) -> int:
+    """The time of a series from its start to its last mark, without what lies between a run and its resumption."""
+    training = series.statistics.get("training_only", {})
+    return int(training.get("duration_ns") or 0) + sum(_left_out(series).values())
 
 
-def _finding(
-    subject: Subject[ThroughputResult], series: Series, kind: str, cause: _Cause, found: list[Annotation]
-) -> Iterator[Finding]:
-    whole = int(series.time_ns[-1] - series.time_ns[0]) if len(series.time_ns) > 1 else 0
-    lost = sum(int(note.evidence[cause.figure]) for note in found)
-    share = min(lost / whole, 1.0) if whole > 0 else None
-    if share is None or share < _LEAST_SHARE:
+def _left_out(series: Series) -> dict[str, int]:
+    """The time of each kind of span."""
+    left_out: dict[str, int] = series.statistics.get("training_only", {}).get("left_out_ns", {})
+    return left_out
+
+
+def span_share(series: Series, kind: str) -> float:
+    """The share of a series' time that spans of a kind take."""
+    whole = whole_ns(series)
+    return _left_out(series).get(kind, 0) / whole if whole else 0.0
+
+
+def shown(subject: Subject[Any], series: Series, at: Annotation | None = None) -> Evidence:
+    """The series in the chart, from a second before to a second after an annotation where it has a time."""
+    state = {"key": series.name}
+    if at is not None and at.start_ns is not None and at.end_ns is not None and series.clock == "unix":
+        low, high = at.start_ns / 1e9 - 1, at.end_ns / 1e9 + 1
+        state |= {"x": "wall", "zoom": f"{low:.3f}..{high:.3f}"}
+    return subject.evidence(series.name, **state)
+
+
+def _lost(subject: Subject[Any], series: Series, kind: str, cause: _Cause, lost_ns: int) -> Iterator[Finding]:
+    whole = whole_ns(series)
+    if not whole or lost_ns / whole < LEAST_SHARE:
         return
+    share = min(lost_ns / whole, 1.0)
+    longest = max(
+        (note for note in series.annotations if note.kind == kind and note.start_ns is not None),
+        key=lambda note: (note.end_ns or 0) - (note.start_ns or 0),
+        default=None,
+    )
     yield Finding(
-        f"lost-to-{kind.replace('_', '-')}",
+        _name(kind),
         f"{cause.title} {share:.1%} of {series.name}",
         share,
-        lost / NS_PER_US,
+        lost_ns / NS_PER_US,
         "us",
-        (subject.evidence(series.name),),
+        (shown(subject, series, longest),),
         cause.advice,
         cause.certainty,
     )
 
 
-RULES: tuple[Rule[ThroughputResult], ...] = tuple(_rule(kind, cause) for kind, cause in _CAUSES.items())
+def _name(kind: str) -> str:
+    return "lost-to-" + {"data": "data-wait"}.get(kind, kind).replace("_", "-")
+
+
+def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
+    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+        for series in subject.result.series:
+            yield from _lost(subject, series, kind, cause, _left_out(series).get(kind, 0))
+
+    return Rule(_name(kind), "throughput", cause.help, check, cause.certainty)
+
+
+def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
+    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+        for series in subject.result.series:
+            extra = sum(int(note.evidence["extra_ns"]) for note in series.annotations if note.kind == kind)
+            yield from _lost(subject, series, kind, cause, extra)
+
+    return Rule(_name(kind), "throughput", cause.help, check, cause.certainty)
+
+
+def _reading_rule(kind: str, text: str) -> Rule[ThroughputResult]:
+    name = f"reading-{kind.replace('_', '-')}"
+
+    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+        for series in subject.result.series:
+            note = next((note for note in series.annotations if note.kind == kind), None)
+            if note is not None:
+                title = f"{series.name}: {note.title[0].lower()}{note.title[1:]}"
+                yield Finding(name, title, None, None, "us", (shown(subject, series, note),), note.text, "hint")
+
+    return Rule(name, "throughput", text, check, "hint")
+
+
+RULES: tuple[Rule[ThroughputResult], ...] = (
+    *(_span_rule(kind, cause) for kind, cause in _SPANS.items()),
+    *(_extra_rule(kind, cause) for kind, cause in _EXTRAS.items()),
+    *(_reading_rule(kind, text) for kind, text in _READINGS.items()),
+)

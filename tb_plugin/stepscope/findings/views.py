@@ -7,41 +7,29 @@ with their totals.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Iterator
-from typing import Protocol
 
 import numpy as np
 
+from stepscope.findings import hot_spots
 from stepscope.findings.finding import Finding
+from stepscope.findings.hot_spots import Views as Views
 from stepscope.findings.rules import Rule, Subject
-from stepscope.lenses.views import ViewResult, ViewsOptions
-from stepscope.lenses.views.code_layout import UNATTRIBUTED
-from stepscope.lenses.views.tfprof_units import time_text
+from stepscope.lenses.views.memory import MemorySeries, memory_over_time
 from stepscope.model.columns import Ints
-from stepscope.model.profile import LaneKind, Profile
+from stepscope.model.profile import LaneKind, NodeKind, Profile
 
 PS_PER_US = 1_000_000
 _LOW_UTILIZATION = 0.5
-_LEAST_SHARE = 0.1
-_TOP = 3
+_LEAST_UNATTRIBUTED = 0.05
+_LEAST_STEPS = 3
+_LEAST_GROWTH = 0.01
 _MANY = 5
-
-
-class Views(Protocol):
-    """Views of one profile, as `ViewEngine` gives them."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile."""
-
-    def analyze(self, options: ViewsOptions, /) -> ViewResult:
-        """Builds a view."""
 
 
 def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
-    for device, (busy, window) in sorted(_utilization(profile).items()):
+    for device, (busy, window) in sorted(utilization(profile).items()):
         if window <= 0 or busy / window >= _LOW_UTILIZATION:
             continue
         idle = (window - busy) * profile.tick_ps / PS_PER_US
@@ -58,7 +46,7 @@ def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
         )
 
 
-def _utilization(profile: Profile) -> dict[str, tuple[int, int]]:
+def utilization(profile: Profile) -> dict[str, tuple[int, int]]:
     """For each accelerator the ticks in which anything runs, and the ticks of its windows, summed over the steps.
 
     The window of a step is from the first start to the last end of any execution in the step.
@@ -153,74 +141,65 @@ def _node_finding(subject: Subject[Views], nodes: list[int], rule: str, what: st
     )
 
 
-def _expensive(view: str, rule: str, word: str, advice: str) -> Rule[Views]:
-    def check(subject: Subject[Views]) -> Iterator[Finding]:
-        result = subject.result.analyze(ViewsOptions(view=view, order_by="micros"))
-        whole = float(result.column("total_exec_micros")[0]) if len(result) else 0.0
-        if whole <= 0:
-            return
-        rows = _branches(result) if view == "code" else _top_rows(result)
-        field = "exec_micros" if view == "op" else "total_exec_micros"
-        for row, micros in zip(rows, result.column(field)[rows].tolist(), strict=True):
-            if micros / whole < _LEAST_SHARE:
-                continue
-            name = result.paths([row])[0]
-            yield Finding(
-                rule,
-                f"{word} {name} takes {micros / whole:.1%} of the time ({time_text(micros)})",
-                micros / whole,
-                micros,
-                "us",
-                (subject.evidence(name, view=view, search=name),),
-                advice,
-                "measured",
-            )
-
-    return Rule(rule, "views", f"The {word}s that take most of the time", check)
+def _unattributed(subject: Subject[Views]) -> Iterator[Finding]:
+    profile = subject.result.profile
+    if not profile.nested:
+        return
+    rows, nodes = profile.node_steps, profile.nodes
+    device = nodes.kind[rows.node] == NodeKind.DEVICE
+    whole = int(rows.accelerator_ticks[device].sum())
+    alone = int(rows.accelerator_ticks[device & (nodes.caller[rows.node] < 0)].sum())
+    if whole and alone / whole >= _LEAST_UNATTRIBUTED:
+        yield Finding(
+            "unattributed-device-time",
+            f"{alone / whole:.0%} of the device's time belongs to no op",
+            None,
+            alone * profile.tick_ps / PS_PER_US,
+            "us",
+            (subject.evidence("", view="op", sort="-total_accelerator_exec_micros"),),
+            "Profile the host beside the device, and begin before the work is launched, so that its op is known",
+            "measured",
+        )
 
 
-def _below(result: ViewResult) -> dict[int, list[int]]:
-    """The rows directly below each row, in order."""
-    below: dict[int, list[int]] = defaultdict(list)
-    for row, parent in enumerate(result.parent.tolist()):
-        below[parent].append(row)
-    return below
+def _growing(subject: Subject[Views]) -> Iterator[Finding]:
+    profile = subject.result.profile
+    for series in memory_over_time(profile):
+        held = _held_at_ends(profile, series)
+        grown = np.diff(held)
+        if len(held) < _LEAST_STEPS or grown.min() <= 0 or grown.sum() < _LEAST_GROWTH * series.peak[1]:
+            continue
+        each = round(float(grown.mean()))
+        place = series.device or series.allocator or "memory"
+        yield Finding(
+            "growing-memory",
+            f"{place} holds {each:,} bytes more after each of {len(held)} steps",
+            None,
+            each,
+            "bytes",
+            (subject.evidence(place, view="op", metric="total_residual_bytes", sort="-residual_bytes"),),
+            "See which ops leave memory behind: results kept in a list, graphs kept for backward, growing caches",
+            "hint",
+        )
 
 
-def _only_way(below: dict[int, list[int]], row: int) -> int:
-    """The first row at or below a row that has not exactly one row below it."""
-    while len(below[row]) == 1:
-        row = below[row][0]
-    return row
-
-
-def _top_rows(result: ViewResult) -> list[int]:
-    """The costliest rows below the first row that holds several."""
-    below = _below(result)
-    found = below[_only_way(below, 0)] or below[0]
-    return found[:_TOP]
-
-
-def _branches(result: ViewResult) -> list[int]:
-    """The costliest lines below the first line of each branch that leads to several: above it all cost the same."""
-    below = _below(result)
-    found = [row for top in below[0] for row in below[_only_way(below, top)] or [top]]
-    total = result.column("total_exec_micros")
-    named = [row for row in found if result.names([row]) != [UNATTRIBUTED]]
-    return sorted(named, key=lambda row: -float(total[row]))[:_TOP]
+def _held_at_ends(profile: Profile, series: MemorySeries) -> Ints:
+    """What was allocated at the end of each step in which something was allocated or freed."""
+    ends = np.sort((profile.steps.start_ticks + profile.steps.duration_ticks)[profile.steps.duration_ticks > 0])
+    place = np.searchsorted(series.time_ticks, ends, side="right")
+    held: Ints = series.allocated_bytes[place[place > 0] - 1]
+    return held
 
 
 UTILIZATION = ("idle-accelerator",)
 OPERATIONS = ("unfused-batch-norm", "channels-last-on-gpu")
-EXPENSIVE = ("expensive-op", "expensive-scope", "expensive-line")
+EXPENSIVE = (hot_spots.RULE.name,)
 
 RULES: tuple[Rule[Views], ...] = (
     Rule("idle-accelerator", "views", "Accelerators that wait for more than half of the step", _idle_accelerators),
-    Rule("unfused-batch-norm", "views", "Batch normalization without a fused op", _unfused_norm),
-    Rule("channels-last-on-gpu", "views", "Ops with data_format NHWC on a GPU", _channels_last),
-    _expensive(
-        "op", "expensive-op", "op", "See which calls make it up, and whether they can be fewer, fused or smaller"
-    ),
-    _expensive("scope", "expensive-scope", "scope", "Open it: the most is to be gained in what is below"),
-    _expensive("code", "expensive-line", "line", "Open it: the most is to be gained in what it calls"),
+    Rule("unfused-batch-norm", "views", "Batch normalization without a fused op", _unfused_norm, "hint"),
+    Rule("channels-last-on-gpu", "views", "Ops with data_format NHWC on a GPU", _channels_last, "hint"),
+    Rule("unattributed-device-time", "views", "Device work that no op is known to have launched", _unattributed),
+    Rule("growing-memory", "views", "Memory that grows from step to step", _growing, "hint"),
+    hot_spots.RULE,
 )

@@ -1,0 +1,242 @@
+"""The ops, scopes and lines that cost the most, each cause once.
+
+What a row covers is the set of profile nodes whose time is in it, weighed by their own time. Two rows that cover nearly
+the same are one cause: `aten::conv2d` and what it calls, a scope and its only op, a line and the scope that it runs.
+Ops come first, since they say what to change; scopes and lines follow where ops do not explain them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Protocol
+
+import numpy as np
+
+from stepscope.findings.finding import Finding
+from stepscope.findings.rules import Rule, Subject
+from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.lenses.views.code_layout import UNATTRIBUTED
+from stepscope.lenses.views.tfprof_units import time_text
+from stepscope.model.columns import Array
+from stepscope.model.profile import NodeKind, Profile
+
+LEAST_SHARE = 0.1
+SAME = 0.8
+"""Rows that have so much of their time in common are one cause."""
+EXPLAINED = 0.7
+"""A row of which so much lies in rows that are already found says nothing new."""
+MOST_OF_A_VIEW = 3
+_MOST_ASKED = 24
+PS_PER_US = 1_000_000
+
+_ADVICE = {
+    "op": "See which calls make it up, and whether they can be fewer, fused or smaller",
+    "scope": "Open it: many ops share its time, so the most is to be gained by doing less there",
+    "code": "Open it: the most is to be gained in what it calls",
+}
+_WORDS = {"op": "op", "scope": "scope", "code": "line"}
+
+
+class Views(Protocol):
+    """Views of one profile, as `ViewEngine` gives them."""
+
+    @property
+    def profile(self) -> Profile:
+        """The profile."""
+
+    def analyze(self, options: ViewsOptions, /) -> ViewResult:
+        """Builds a view."""
+
+
+@dataclass(eq=False)
+class HotSpot:
+    """A row that costs much, and the rows of the same cause.
+
+    Attributes:
+        view: The view, and `row` the row in it.
+        covers: For each node of the profile whether its time is in the row.
+        weight: The own time of those nodes, in ticks.
+        micros: What the view says that the row takes.
+        same: View and name of rows with the same cause.
+    """
+
+    view: str
+    row: int
+    name: str
+    covers: Array
+    weight: float
+    micros: float
+    same: list[tuple[str, str]] = field(default_factory=list)
+
+
+class HotSpots:
+    """Looks for what costs the most in one profile."""
+
+    def __init__(self, views: Views) -> None:
+        self._views = views
+        self._profile = views.profile
+        rows = self._profile.node_steps
+        ticks = (rows.host_ticks + rows.accelerator_ticks).astype(np.float64)
+        self._own = np.bincount(rows.node, weights=ticks, minlength=len(self._profile.nodes))
+        self._kind = self._profile.nodes.kind
+
+    def find(self) -> list[HotSpot]:
+        """The causes, the largest first."""
+        found: list[HotSpot] = []
+        for spot in (*self._ops(), *self._places("scope"), *self._places("code")):
+            self._place(found, spot)
+        return sorted(found, key=lambda spot: -spot.micros)
+
+    @cached_property
+    def whole_micros(self) -> float:
+        """The time of the profile."""
+        result = self._view("op")
+        return float(result.column("total_exec_micros")[0]) if len(result) else 0.0
+
+    def _view(self, view: str) -> ViewResult:
+        return self._views.analyze(ViewsOptions(view=view, order_by="micros"))
+
+    def _place(self, found: list[HotSpot], spot: HotSpot) -> None:
+        """Adds a cause, or the row to the cause that it belongs to."""
+        alike = [other for other in found if self._common(other, spot) >= SAME]
+        if alike:
+            alike[0].same.append((spot.view, spot.name))
+        elif not found or self._explained(found, spot) < EXPLAINED:
+            found.append(spot)
+
+    def _weigh(self, covers: Array) -> float:
+        return float(self._own[covers].sum())
+
+    def _common(self, one: HotSpot, other: HotSpot) -> float:
+        larger = max(one.weight, other.weight)
+        return self._weigh(one.covers & other.covers) / larger if larger else 0.0
+
+    def _explained(self, found: list[HotSpot], spot: HotSpot) -> float:
+        covered = np.logical_or.reduce([other.covers for other in found])
+        return self._weigh(covered & spot.covers) / spot.weight if spot.weight else 0.0
+
+    def _ops(self) -> Iterator[HotSpot]:
+        """Ops with much time of their own, each as the outermost op that is little more than a way to it."""
+        result = self._view("op")
+        if not len(result) or self.whole_micros <= 0:
+            return
+        own, total = result.column("exec_micros"), result.column("total_exec_micros")
+        large = [row for row in np.argsort(-total, kind="stable").tolist() if row and self._is_op(result, row)]
+        large = [row for row in large if total[row] >= LEAST_SHARE * self.whole_micros][:_MOST_ASKED]
+        members = [self._members(result, [row]) for row in large]
+        spots = [self._op(result, row, covers) for row, covers in zip(large, self._called(members), strict=True)]
+        chosen: list[HotSpot] = []
+        for spot in (one for one in spots if own[one.row] >= LEAST_SHARE / 2 * self.whole_micros):
+            outer = next(one for one in spots if one is spot or self._common(one, spot) >= SAME)
+            if outer is not spot:
+                outer.same.append(("op", spot.name))
+            if outer not in chosen and outer.micros >= LEAST_SHARE * self.whole_micros:
+                chosen.append(outer)
+        yield from sorted(chosen, key=lambda spot: -spot.weight)
+
+    def _op(self, result: ViewResult, row: int, covers: Array) -> HotSpot:
+        """An op with all that it calls, counted once also where it calls itself."""
+        spot = self._spot(result, row, covers, float(result.column("exec_micros")[row]))
+        if self._profile.nested:
+            spot.micros = spot.weight * self._profile.tick_ps / PS_PER_US
+        return spot
+
+    def _is_op(self, result: ViewResult, row: int) -> bool:
+        nodes = result.layout.members(int(result.rows[row]))
+        return bool(len(nodes)) and bool((self._kind[nodes] != NodeKind.SCOPE).any())
+
+    def _members(self, result: ViewResult, rows: Iterable[int]) -> Array:
+        covers = np.zeros(len(self._profile.nodes), bool)
+        for row in rows:
+            covers[result.layout.members(int(result.rows[row]))] = True
+        return covers
+
+    def _called(self, sets: list[Array]) -> list[Array]:
+        """Sets of nodes, in a nested profile with all that those call."""
+        if not self._profile.nested:
+            return sets
+        bits = np.zeros(len(self._profile.nodes), np.uint64)
+        for at, covers in enumerate(sets):
+            bits[covers] |= np.uint64(1 << at)
+        caller = self._profile.nodes.caller
+        inner = np.flatnonzero(caller >= 0)
+        while True:
+            reached = bits[inner] | bits[caller[inner]]
+            if np.array_equal(reached, bits[inner]):
+                return [(bits >> np.uint64(at)) & np.uint64(1) > 0 for at in range(len(sets))]
+            bits[inner] = reached
+
+    def _spot(self, result: ViewResult, row: int, covers: Array, micros: float) -> HotSpot:
+        return HotSpot(result.view, row, result.paths([row])[0], covers, self._weigh(covers), micros)
+
+    def _places(self, view: str) -> list[HotSpot]:
+        """Scopes or lines with much time, below what holds everything."""
+        result = self._view(view)
+        if not len(result) or self.whole_micros <= 0:
+            return []
+        total = result.column("total_exec_micros")
+        least, steps = LEAST_SHARE * self.whole_micros, {name for _, name in result.steps}
+        rows = [row for row in _divided(result, total, per_branch=view == "code") if total[row] >= least]
+        named = [row for row in rows if not {result.names([row])[0]} & (steps | {UNATTRIBUTED})]
+        best = sorted(named, key=lambda row: -float(total[row]))[:MOST_OF_A_VIEW]
+        spots = []
+        for row in best:
+            covers = self._members(result, range(row, int(result.end[row])))
+            spots.append(self._spot(result, row, covers, float(total[row])))
+        return spots
+
+
+def _divided(result: ViewResult, total: Array, *, per_branch: bool) -> list[int]:
+    """The rows where time divides: the costliest of each branch, below rows that are only a way to one other."""
+    below: dict[int, list[int]] = {}
+    for row, parent in enumerate(result.parent.tolist()):
+        below.setdefault(parent, []).append(row)
+    tops = below.get(0, [])
+    if not per_branch:
+        first = _only_way(below, 0)
+        return [_down(below, total, row) for row in below.get(first, tops)]
+    return [row for top in tops for row in below.get(_only_way(below, top)) or [_only_way(below, top)]]
+
+
+def _only_way(below: dict[int, list[int]], row: int) -> int:
+    """The first row at or below a row that has not exactly one row below it."""
+    while len(below.get(row, ())) == 1:
+        row = below[row][0]
+    return row
+
+
+def _down(below: dict[int, list[int]], total: Array, row: int) -> int:
+    """The deepest row that still has nearly all of a row's time and rows below it."""
+    top = float(total[row])
+    while True:
+        inner = [child for child in below.get(row, ()) if total[child] >= SAME * top and below.get(child)]
+        if len(inner) != 1:
+            return row
+        row = inner[0]
+
+
+def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
+    """What costs most of the profile's time."""
+    spots = HotSpots(subject.result)
+    for spot in spots.find():
+        share = spot.micros / spots.whole_micros
+        if share < LEAST_SHARE:
+            continue
+        places = dict.fromkeys(((spot.view, spot.name), *spot.same))
+        inner = list(dict.fromkeys(name for view, name in spot.same if view == "op" and name != spot.name))
+        where = f" Most of it is in {inner[0]}." if inner else ""
+        yield Finding(
+            "hot-spot",
+            f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_text(spot.micros)})",
+            share,
+            spot.micros,
+            "us",
+            tuple(subject.evidence(name, view=view, search=name) for view, name in places),
+            f"{_ADVICE[spot.view]}.{where}" if where else _ADVICE[spot.view],
+            "measured",
+        )
+
+
+RULE: Rule[Views] = Rule("hot-spot", "views", "Ops, scopes and lines with a tenth of the time or more", hot_spots)
