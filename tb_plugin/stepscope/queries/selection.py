@@ -34,13 +34,14 @@ def candidates(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[Rec
         NotFound: None is left; the message says what there is.
     """
     of_kind = [ref for ref in refs if ref.kind == kind]
-    left = [ref for ref in of_kind if _allowed(ref, choice)]
+    left = [ref for ref in of_kind if allowed(ref, choice)]
     if not left:
         raise _nothing(refs, of_kind, kind, choice)
     return left
 
 
-def _allowed(ref: RecordRef, choice: Choice) -> bool:
+def allowed(ref: RecordRef, choice: Choice) -> bool:
+    """Whether a choice allows a record."""
     if choice.runs and not any(ref.run == run or fnmatch.fnmatchcase(ref.run, run) for run in choice.runs):
         return False
     if choice.name is not None and ref.name != choice.name:

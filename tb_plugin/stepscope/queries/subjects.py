@@ -9,7 +9,7 @@ from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, Subject, find
 from stepscope.lenses import dcn, incore, throughput
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest
+from stepscope.queries.selection import LENS_KINDS, allowed, newest
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
@@ -35,13 +35,11 @@ def _unreadable(subject: Subject[None], error: StepscopeError) -> Finding:
 
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:
-    refs = [ref for ref in source.catalog.refs() if ref.kind == kind]
-    if not refs:
-        return []
-    choice: Choice = dataclasses.replace(source.choice, record_step=None)
+    choice = dataclasses.replace(source.choice, record_step=None)
     latest: dict[tuple[str, str], RecordRef] = {}
-    for ref in candidates(refs, kind, choice):
-        latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
+    for ref in source.catalog.refs():
+        if ref.kind == kind and allowed(ref, choice):
+            latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
     return list(latest.values())
 
 
