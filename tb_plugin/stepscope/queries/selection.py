@@ -26,6 +26,10 @@ class Choice:
     name: str | None = None
     record_step: int | None = None
 
+    def __str__(self) -> str:
+        parts = {"run": " or ".join(self.runs), "name": self.name, "step": self.record_step}
+        return ", ".join(f"{word} {value}" for word, value in parts.items() if value not in (None, ""))
+
 
 def candidates(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[RecordRef]:
     """The records of a kind that a choice allows.
@@ -60,8 +64,17 @@ def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str,
             f"no {kind} record",
             remedy=f"What is here: {', '.join(there)}" if there else "Log one, or import a file: stepscope formats",
         )
-    named = ", ".join(sorted({f"run {r.run!r} name {r.name!r} step {r.first_step}" for r in of_kind})[:20])
-    return NotFound(f"no {kind} record for {choice}", remedy=f"Choose from: {named}")
+    return NotFound(f"no {kind} record of {choice}", remedy=f"Choose from: {_named(of_kind)}")
+
+
+def _named(refs: Sequence[RecordRef]) -> str:
+    return "; ".join(sorted({str(Choice((r.run,), r.name, r.first_step)) for r in refs})[:20])
+
+
+def require_any(refs: Sequence[RecordRef], choice: Choice) -> None:
+    """Raises NotFound where a choice allows no record of any kind."""
+    if choice != Choice() and not any(allowed(ref, choice) for ref in refs):
+        raise NotFound(f"no record of {choice}", remedy=f"Choose from: {_named(refs)}")
 
 
 def require_one_run(found: Sequence[RecordRef]) -> None:

@@ -9,14 +9,19 @@ from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, Subject, find
 from stepscope.lenses import dcn, incore, throughput
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.selection import LENS_KINDS, allowed, newest
+from stepscope.queries.selection import LENS_KINDS, allowed, newest, require_any
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
 
 
 def findings(source: Source) -> list[Finding]:
-    """What the rules find in the newest record of each lens, run and name, and which records cannot be read."""
+    """What the rules find in the newest record of each lens, run and name, and which records cannot be read.
+
+    Raises:
+        NotFound: The choice allows no record at all.
+    """
+    require_any(source.catalog.refs(), source.choice)
     found: list[Subject[Any]] = []
     unreadable: list[Finding] = []
     for lens, kind in LENS_KINDS.items():
