@@ -8,6 +8,7 @@ const LENSES = ["views", "throughput", "incore", "dcn", "findings"];
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   lib: ["lib"],
   ui: ["lib", "ui"],
+  report: ["lib", "report"],
   ...Object.fromEntries(LENSES.map((lens) => [lens, ["lib", "ui", lens]])),
 };
 

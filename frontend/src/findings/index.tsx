@@ -35,7 +35,7 @@ const CERTAINTY: Readonly<Record<Finding["certainty"], string>> = {
 
 export function FindingsLens() {
   const session = useSession();
-  const resource = useMemo(() => new Resource<{ findings: readonly Finding[] }>(session.fetcher), [session]);
+  const resource = useMemo(() => new Resource<readonly Finding[]>(session.fetcher), [session]);
   const asked = useRef(0);
   useSignalEffect(() => {
     const version = session.reloads.value;
@@ -45,7 +45,7 @@ export function FindingsLens() {
   });
   return (
     <Loaded resource={resource}>
-      {({ findings }) =>
+      {(findings) =>
         findings.length === 0 ? (
           <Empty title="Nothing found">No rule sees something to gain in what was logged.</Empty>
         ) : (

@@ -29,6 +29,16 @@ export function address(route: string, parameters: Parameters = {}): string {
   return text === "" ? route : `${route}?${text}`;
 }
 
+/** A page that was saved with its documents, and has no server: it answers instead. */
+export interface Snapshot {
+  answer(url: string): { readonly document: unknown } | ErrorDocument;
+}
+
+/** The snapshot that the page holds, if it was saved as a report. */
+export function snapshot(): Snapshot | undefined {
+  return (globalThis as { stepscopeSnapshot?: Snapshot }).stepscopeSnapshot;
+}
+
 export type Fetch = (input: string, init: { signal: AbortSignal }) => Promise<Response>;
 
 /**
@@ -37,6 +47,11 @@ export type Fetch = (input: string, init: { signal: AbortSignal }) => Promise<Re
  * Throws a RequestError where there is none, and lets an abort through as the DOMException that it is.
  */
 export async function request<T>(fetcher: Fetch, url: string, signal: AbortSignal): Promise<T> {
+  const saved = snapshot()?.answer(url);
+  if (saved !== undefined) {
+    if ("document" in saved) return saved.document as T;
+    throw new RequestError(saved.error.found, saved.error.where || url, saved.error.remedy);
+  }
   let response: Response;
   try {
     response = await fetcher(url, { signal });

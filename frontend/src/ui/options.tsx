@@ -1,5 +1,6 @@
 /** The options of a lens as chips: what is changed shows as a chip, and a menu made from the option table changes the rest. */
 
+import { snapshot } from "../lib/api";
 import type { OptionSpec } from "../lib/documents";
 import { Menu } from "./menu";
 import { useSession } from "./session";
@@ -18,6 +19,7 @@ export function OptionChips({ lens, except, command }: OptionsProps) {
   const specs = (session.options.data.value?.[lens] ?? []).filter((spec) => !except.includes(spec.name));
   const given = session.state.value.options;
   const changed = specs.filter((spec) => given[spec.name] !== undefined);
+  if (snapshot() !== undefined) return <NoOptions command={command} />;
   if (specs.length === 0) return null;
   return (
     <div class="chips">
@@ -47,6 +49,15 @@ export function OptionChips({ lens, except, command }: OptionsProps) {
         </div>
       </Menu>
     </div>
+  );
+}
+
+function NoOptions({ command }: { command: string }) {
+  const why = `A report holds the answers to one set of options. For others, ask the source: ${command}`;
+  return (
+    <button type="button" class="button" disabled title={why}>
+      Options
+    </button>
   );
 }
 

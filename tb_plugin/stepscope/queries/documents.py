@@ -155,9 +155,9 @@ def _lens(query: Query, lens: str, *, all_runs: bool = False) -> dict[str, Any]:
     return document
 
 
-def findings(query: Query) -> dict[str, Any]:
-    """What to do first."""
-    return {"findings": query.chosen().findings()}
+def findings(query: Query) -> list[dict[str, Any]]:
+    """What to do first: the findings in order."""
+    return query.chosen().findings()
 
 
 def export(query: Query) -> tuple[bytes, str, str]:

@@ -1,0 +1,25 @@
+/** A report: the documents in the page answer the panel, and what needs a server says that there is none. */
+
+import { type KeptDocument, KeptDocuments } from "./kept_documents";
+
+const NO_SERVER = "A report has no server to export from: use Copy, or ask the source itself";
+
+/** Makes the documents of the element answer the panel's questions. */
+export function install(own: Window, holder: HTMLElement): void {
+  const documents = JSON.parse(holder.textContent ?? "[]") as readonly KeptDocument[];
+  Object.assign(own, { stepscopeSnapshot: new KeptDocuments(documents) });
+  disableExports(own.document);
+}
+
+/** Links to the server's files lead nowhere here. */
+export function disableExports(document: Document): void {
+  const disable = () => {
+    for (const link of document.querySelectorAll<HTMLAnchorElement>("a[href^='export']")) {
+      link.removeAttribute("href");
+      link.setAttribute("aria-disabled", "true");
+      link.title = NO_SERVER;
+    }
+  };
+  new MutationObserver(disable).observe(document.body, { childList: true, subtree: true });
+  disable();
+}
