@@ -21,6 +21,7 @@ export interface LaneDocument {
 
 export interface BoundaryDocument {
   readonly name: string;
+  readonly column?: number;
   readonly reduce: string;
   readonly kind: string;
   readonly deciding_slots: readonly number[];
@@ -34,16 +35,78 @@ export interface DistributionDocument {
   readonly max: number;
 }
 
+export interface CoreDocument {
+  readonly slot: number;
+  readonly name: string;
+  readonly engine: string;
+}
+
 export interface DetailDocument {
   readonly title?: string;
   readonly unit?: string;
   readonly clock_freq_hz?: number | null;
   readonly problems?: readonly ProblemDocument[];
-  readonly cores?: readonly { readonly slot: number; readonly name: string; readonly engine: string }[];
-  readonly events?: readonly { readonly name: string; readonly meaning: string; readonly kind: string }[];
+  readonly cores?: readonly CoreDocument[];
+  readonly events?: readonly {
+    readonly name: string;
+    readonly column?: number;
+    readonly meaning: string;
+    readonly kind: string;
+  }[];
+  /** The absolute stamp that the lanes count from. */
+  readonly base?: string;
   readonly boundaries?: readonly BoundaryDocument[];
   readonly lanes?: readonly LaneDocument[];
   readonly distributions?: Readonly<Record<string, DistributionDocument | null>>;
+  readonly probes?: { readonly note: string; readonly [samples: string]: unknown };
+}
+
+/** All rows of a capture as columns; times count from its base, figures are indices into the tables beside them. */
+export interface TasksDocument {
+  readonly unit: string;
+  readonly task_ids: readonly string[];
+  readonly functions: readonly string[];
+  readonly cores: readonly { readonly core: number; readonly name: string; readonly engine: string }[];
+  readonly rows: {
+    readonly task: readonly number[];
+    readonly core: readonly number[];
+    readonly start: readonly number[];
+    readonly end: readonly number[];
+    readonly function: readonly number[];
+  };
+  readonly activities: {
+    readonly lanes: readonly string[];
+    readonly kinds: readonly string[];
+    readonly lane: readonly number[];
+    readonly kind: readonly number[];
+    readonly start: readonly number[];
+    readonly end: readonly number[];
+    readonly on_host_clock: readonly boolean[];
+  };
+}
+
+export interface NeighbourDocument {
+  readonly id: string;
+  readonly function: string | null;
+  readonly start: Figure;
+  readonly end: Figure;
+}
+
+export interface TaskDocument {
+  readonly id: string;
+  readonly function: string | null;
+  readonly rows: readonly {
+    readonly core: number;
+    readonly start: number;
+    readonly end: number;
+    readonly receive: Figure;
+    readonly dispatch: Figure;
+    readonly finish: Figure;
+  }[];
+  readonly predecessors: readonly NeighbourDocument[];
+  readonly successors: readonly NeighbourDocument[];
+  /** From the last end of what it waited for to its own start. */
+  readonly gap: Figure;
 }
 
 export type Parts = Readonly<Record<string, number | boolean>>;
@@ -56,8 +119,15 @@ export interface InCoreDocument {
   readonly phases?: readonly { readonly from: string; readonly to: string; readonly cycles: number }[];
   readonly total?: number;
   readonly ordered?: boolean;
+  readonly boundaries?: Readonly<Record<string, string>>;
+  readonly boundary_values?: Readonly<Record<string, string>>;
   readonly collective?: Readonly<Record<string, number | readonly number[]>>;
-  readonly l2?: { readonly ordered: boolean | null; readonly partition?: Readonly<Record<string, number>> | null };
+  readonly l2?: {
+    readonly ordered: boolean | null;
+    readonly partition?: Readonly<Record<string, number>> | null;
+    readonly total?: number;
+  };
+  readonly merged?: Readonly<Record<string, number>>;
   readonly dims?: readonly string[];
   readonly columns?: readonly string[];
   readonly per_invocation?: readonly (readonly number[] | null)[];
@@ -69,6 +139,12 @@ export interface InCoreDocument {
     readonly total_delta: Figure;
   }[];
   readonly read_cost?: DistributionDocument;
+  readonly envelopes?: Readonly<Record<"instrumented" | "uninstrumented", DistributionDocument | null>>;
+  readonly capture_format?: string;
+  readonly base_time_cycles?: string;
+  readonly base_time_ns?: string;
+  readonly tasks?: TasksDocument;
+  readonly task?: TaskDocument;
   readonly detail?: DetailDocument;
 }
 
@@ -82,10 +158,19 @@ export interface Phase {
 export function phasesOf(document: InCoreDocument): Phase[] {
   const partition = document.l2?.partition ?? document.partition;
   if (partition) return Object.entries(partition).map(([name, cycles]) => ({ name, cycles }));
-  return (document.phases ?? []).map(({ from, to, cycles }) => ({ name: `${from} → ${to}`, cycles }));
+  return (document.phases ?? []).map(({ from, to, cycles }) => ({ name: phaseName(from, to, true), cycles }));
 }
 
-/** The sum of the phases, and whether it is the total that the document states. */
+/** What the time between two boundaries is called. */
+export function phaseName(from: string, to: string, named: boolean): string {
+  return named ? `${from} → ${to}` : `${to}-${from}`;
+}
+
+/** The total that the document states for its phases. */
+export function totalOf(document: InCoreDocument): number | undefined {
+  return document.l2?.partition ? document.l2.total : document.total;
+}
+
 export function sumOf(phases: readonly Phase[]): number {
   return phases.reduce((sum, { cycles }) => sum + cycles, 0);
 }
@@ -96,10 +181,13 @@ export function slotNames({ cores }: DetailDocument): (slot: number) => string {
   return (slot) => names.get(slot) || `slot ${slot}`;
 }
 
-/** Blocks of a lane: from each stamp that the slot has to the next one. */
+/** Blocks of a lane: from each stamp that the slot has to the next one, with the boundaries at its ends. */
 export function blocksOf({
   stamps,
-}: LaneDocument): { readonly from: number; readonly to: number; readonly phase: number }[] {
+}: LaneDocument): { readonly from: number; readonly to: number; readonly first: number; readonly last: number }[] {
   const known = stamps.flatMap((stamp, at) => (stamp === null ? [] : [{ stamp, at }]));
-  return known.slice(1).map(({ stamp, at }, k) => ({ from: known[k]?.stamp ?? stamp, to: stamp, phase: at - 1 }));
+  return known.slice(1).map(({ stamp, at }, k) => {
+    const before = known[k] ?? { stamp, at };
+    return { from: before.stamp, to: stamp, first: before.at, last: at };
+  });
 }

@@ -1,38 +1,60 @@
 /** The in-core lens: which phase inside one fused kernel is long, and which core sets it. */
 
-import { useCallback, useMemo } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
 import type { ComparisonDocument, Problem } from "../lib/documents";
-import { exact, format } from "../lib/units";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { useRecordDocument } from "../ui/documents";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
-import { Loaded, Problems } from "../ui/states";
-import { type InCoreDocument, phasesOf, sumOf } from "./document";
-import { Lanes } from "./lanes";
-import { Collective, Distributions, Invocations, Pairs, PhaseTable } from "./tables";
+import { Empty, Loaded, Problems } from "../ui/states";
+import type { InCoreDocument } from "./document";
+import { InvocationPicker, Invocations } from "./invocations";
+import { PhasePanel } from "./phase_panel";
+import { Pairs, Probes, Runs } from "./tables";
+import { TaskPanel } from "./task_panel";
+import { type Units, unitsOf } from "./units";
 
-const STATUS: Readonly<Record<InCoreDocument["status"], string>> = {
-  ok: "All stamps can be used",
-  warning: "Usable, with warnings",
-  mixed: "Some invocations cannot be used",
-  error: "The stamps cannot be used",
-};
+interface InCoreComparison extends ComparisonDocument {
+  readonly same_clock?: boolean;
+}
 
 export function InCoreLens() {
-  const resource = useRecordDocument<InCoreDocument | ComparisonDocument>("incore", { detail: "full" });
+  const resource = useRecordDocument<InCoreDocument | InCoreComparison>("incore", { detail: "tasks" }, [
+    "detail",
+    "task",
+  ]);
   return (
     <Loaded resource={resource}>
-      {(document) =>
-        "status" in document ? (
-          <InCore document={document} />
-        ) : (
-          <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" />
-        )
-      }
+      {(document) => ("status" in document ? <InCore document={document} /> : <Compared document={document} />)}
     </Loaded>
   );
+}
+
+function Compared({ document }: { document: InCoreComparison }) {
+  const session = useSession();
+  if (document.rows.length === 0) {
+    return (
+      <Empty
+        title="These two have no phase in common"
+        action={{ label: "Show this run alone", run: () => session.showRecord({ compare: "" }) }}
+      >
+        Runs are compared by their phases, and captures of tasks have none. Choose a record with stamps, or no baseline.
+      </Empty>
+    );
+  }
+  return (
+    <>
+      {document.same_clock === false && (
+        <Problems problems={[{ where: "", what: "the two have different clocks: cycles do not compare as time" }]} />
+      )}
+      <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" rowName={wordsOf} />
+    </>
+  );
+}
+
+function wordsOf(key: string): string {
+  return key.replaceAll("_", " ");
 }
 
 /** Medians are kept as twice their value, so that they are whole. */
@@ -40,60 +62,97 @@ function comparedFigure(name: string): ComparedFigure | null {
   return name === "cycles_x2" ? { title: "cycles", quantity: "cycles", factor: 0.5 } : null;
 }
 
-/** Says cycles as time where the clock is known. */
-export function useCycles(document: InCoreDocument): (cycles: number) => string {
-  const frequency = document.detail?.clock_freq_hz ?? null;
-  return useCallback(
-    (cycles: number) => {
-      if (!frequency) return `${cycles.toLocaleString()} cycles`;
-      return format("ns", (cycles / frequency) * 1e9);
-    },
-    [frequency],
-  );
+type Pane = "phases" | "tasks";
+
+function panesOf(document: InCoreDocument): Pane[] {
+  const lanes = (document.detail?.lanes?.length ?? 0) > 0;
+  return [...(lanes ? (["phases"] as const) : []), ...(document.tasks ? (["tasks"] as const) : [])];
 }
 
 function InCore({ document }: { document: InCoreDocument }) {
   const session = useSession();
-  const cycles = useCycles(document);
-  const phases = useMemo(() => phasesOf(document), [document]);
-  const { detail } = document;
+  const { pane: asked, options, unit } = session.state.value;
+  const panes = panesOf(document);
+  const pane = panes.find((one) => one === asked) ?? panes[0];
+  const units = useMemo(() => unitsOf(document, unit === "time"), [document, unit]);
+  const title = document.detail?.title ?? "";
+  const key = `${title} ${options.invocation ?? ""}`;
   return (
     <>
-      <InCoreToolbar />
+      <InCoreToolbar document={document} units={units} panes={panes} pane={pane} />
       <Problems problems={problemsOf(document)} />
-      <div class="scroll" tabIndex={0}>
-        <Summary document={document} cycles={cycles} />
-        {phases.length > 0 && <PhaseTable phases={phases} detail={detail} cycles={cycles} />}
-        {document.collective && <Collective collective={document.collective} cycles={cycles} detail={detail} />}
-        {detail?.lanes && detail.lanes.length > 0 && (
-          <section class="block">
-            <h2>Slots</h2>
-            <p class="muted">Each slot's own stamps. A dark mark is the stamp that sets its boundary.</p>
-            <Lanes detail={detail} phases={phases} theme={session.theme.value} format={cycles} />
-          </section>
-        )}
-        {detail?.distributions && <Distributions distributions={detail.distributions} cycles={cycles} />}
-        {document.per_invocation && <Invocations document={document} cycles={cycles} />}
-        {document.per_pair && <Pairs document={document} cycles={cycles} />}
-      </div>
+      {pane === "phases" && <PhasePanel key={key} document={document} units={units} title={title} />}
+      {pane === "tasks" && document.tasks && (
+        <TaskPanel key={key} document={document} tasks={document.tasks} units={units} title={title} />
+      )}
+      {document.per_invocation && <Invocations document={document} units={units} />}
+      {pane === undefined && document.per_invocation === undefined && <Figures document={document} units={units} />}
     </>
   );
 }
 
-function InCoreToolbar() {
+/** What has no lanes: paired runs, probes, and records that cannot be used. */
+function Figures({ document, units }: { document: InCoreDocument; units: Units }) {
+  const nothing = !document.per_pair && !document.per_run && !document.read_cost && !document.envelopes;
+  return (
+    <div class="scroll" tabIndex={0}>
+      {nothing && <Empty title="No invocation of this record can be used">{STATUS[document.status]}</Empty>}
+      {document.per_pair && <Pairs document={document} units={units} />}
+      {document.per_run && <Runs document={document} units={units} />}
+      {(document.read_cost || document.envelopes) && <Probes document={document} units={units} />}
+    </div>
+  );
+}
+
+const STATUS: Readonly<Record<InCoreDocument["status"], string>> = {
+  ok: "The record holds no stamps.",
+  warning: "The record holds no stamps that give a phase.",
+  mixed: "What is wrong with each is said above.",
+  error: "What is wrong, in which slots, and what to do about it is said above.",
+};
+
+interface ToolbarProps {
+  readonly document: InCoreDocument;
+  readonly units: Units;
+  readonly panes: readonly Pane[];
+  readonly pane: Pane | undefined;
+}
+
+function InCoreToolbar({ document, units, panes, pane }: ToolbarProps) {
   const session = useSession();
-  const { options } = session.state.value;
+  const { options, unit } = session.state.value;
   const exported = (kind: string) =>
     address("export", { ...session.recordParameters.value, ...options, lens: "incore", format: kind });
+  const invocation = options.invocation;
+  const timed = (document.detail?.clock_freq_hz ?? 0) > 0;
   return (
     <div class="toolbar">
-      {options.invocation !== undefined && (
-        <button type="button" class="button" onClick={() => session.setOption("invocation", null)}>
-          All invocations
-        </button>
+      {panes.length > 1 && (
+        <Switch
+          label="Shown"
+          words={panes}
+          chosen={pane ?? ""}
+          onPick={(one) => session.update({ pane: one, key: "", zoom: null })}
+        />
       )}
-      <OptionChips lens="incore" except={["detail"]} command="stepscope incore LOGDIR" />
+      {timed && (
+        <Switch
+          label="Unit"
+          words={["cycles", "time"]}
+          chosen={unit}
+          onPick={(word) => session.update({ unit: word === "time" ? "time" : "cycles" })}
+        />
+      )}
+      <span class="muted">{units.clock}</span>
+      {document.detail?.title && (
+        <span class="muted title" title={document.detail.title}>
+          {document.detail.title}
+        </span>
+      )}
+      {invocation !== undefined && <InvocationPicker invocation={Number(invocation)} units={units} />}
+      <OptionChips lens="incore" except={["detail", "task", "invocation"]} command="stepscope incore LOGDIR" />
       <span class="spacer" />
+      <span class={document.status === "ok" ? "badge" : "badge bad"}>{document.status}</span>
       {["csv", "json"].map((kind) => (
         <a key={kind} class="button" href={exported(kind)} download>
           {kind.toUpperCase()}
@@ -103,42 +162,21 @@ function InCoreToolbar() {
   );
 }
 
-function Summary({ document, cycles }: { document: InCoreDocument; cycles: (n: number) => string }) {
-  const phases = phasesOf(document);
-  const sum = sumOf(phases);
-  const longest = phases.reduce((most, phase) => (phase.cycles > most.cycles ? phase : most), { name: "", cycles: -1 });
-  const { detail, status, per_invocation } = document;
-  const frequency = detail?.clock_freq_hz;
+interface SwitchProps {
+  readonly label: string;
+  readonly words: readonly string[];
+  readonly chosen: string;
+  readonly onPick: (word: string) => void;
+}
+
+function Switch({ label, words, chosen, onPick }: SwitchProps) {
   return (
-    <div class="headline flush">
-      {phases.length > 0 && (
-        <>
-          <div title={exact("cycles", sum)}>
-            <strong>{cycles(sum)}</strong>
-            <span>{frequency ? `${sum.toLocaleString()} cycles in all` : "in all"}</span>
-          </div>
-          <div>
-            <strong>{longest.name}</strong>
-            <span>longest phase, {cycles(longest.cycles)}</span>
-          </div>
-        </>
-      )}
-      {per_invocation && (
-        <div>
-          <strong>{per_invocation.length.toLocaleString()}</strong>
-          <span>invocations</span>
-        </div>
-      )}
-      <div>
-        <strong class={status === "ok" ? "" : "bad"}>{status}</strong>
-        <span>{STATUS[status]}</span>
-      </div>
-      {frequency ? (
-        <div>
-          <strong>{(frequency / 1e6).toLocaleString()}</strong>
-          <span>MHz clock</span>
-        </div>
-      ) : null}
+    <div class="switch" role="radiogroup" aria-label={label}>
+      {words.map((word) => (
+        <button key={word} type="button" role="radio" aria-checked={word === chosen} onClick={() => onPick(word)}>
+          {word}
+        </button>
+      ))}
     </div>
   );
 }

@@ -1,251 +1,293 @@
-/** The figures of the in-core lens as tables. */
+/** The figures of one kernel as tables. A row that names a phase or a slot selects it. */
 
-import { useMemo } from "preact/hooks";
+import type { ComponentChildren } from "preact";
 import { percent } from "../lib/units";
-import { numberColumn } from "../ui/columns";
-import { DataTable } from "../ui/data_table";
-import { useSession } from "../ui/session";
 import {
+  type BoundaryDocument,
   type DetailDocument,
   type DistributionDocument,
   type InCoreDocument,
-  type Phase,
+  phasesOf,
   slotNames,
   sumOf,
 } from "./document";
+import type { Units } from "./units";
 
-type Say = (cycles: number) => string;
-
-interface PhaseTableProps {
-  readonly phases: readonly Phase[];
-  readonly detail: DetailDocument | undefined;
-  readonly cycles: Say;
+interface TableProps {
+  readonly document: InCoreDocument;
+  readonly units: Units;
+  /** The selected phase and slot, empty for none. */
+  readonly phase: string;
+  readonly slot: string;
+  readonly pickPhase: (name: string) => void;
+  readonly pickSlot: (slot: number, boundary: number) => void;
 }
 
-/** The phases of one task, which add up to it. */
-export function PhaseTable({ phases, detail, cycles }: PhaseTableProps) {
-  const sum = sumOf(phases);
-  const most = Math.max(...phases.map((phase) => phase.cycles));
+const MOST_SLOTS = 6;
+
+/** The moments between the phases: what each stamp means, and which slots set it. */
+export function BoundaryTable({ document, units, slot, pickSlot }: TableProps) {
+  const detail = document.detail ?? {};
+  const values = document.boundaries ?? document.boundary_values ?? {};
+  const boundaries = detail.boundaries ?? [];
+  if (boundaries.length === 0) return null;
+  const base = BigInt(detail.base ?? "0");
   return (
-    <section class="block">
-      <h2>Phases</h2>
-      <table class="small-table">
-        <thead>
-          <tr>
-            <th>phase</th>
-            <th class="num">cycles</th>
-            <th class="num">time</th>
-            <th class="num">share</th>
-            <th>ends with</th>
-          </tr>
-        </thead>
-        <tbody>
-          {phases.map((phase) => (
-            <tr key={phase.name} class={phase.cycles === most ? "longest" : ""}>
-              <td>{phase.cycles === most ? `${phase.name} (longest)` : phase.name}</td>
-              <td class="num">{phase.cycles.toLocaleString()}</td>
-              <td class="num">{cycles(phase.cycles)}</td>
-              <td class="num">{percent(phase.cycles, sum)}</td>
-              <td class="muted">{endOf(phase, detail)}</td>
-            </tr>
-          ))}
-        </tbody>
-        <tfoot>
-          <tr>
-            <td>sum</td>
-            <td class="num">{sum.toLocaleString()}</td>
-            <td class="num">{cycles(sum)}</td>
-            <td class="num">{percent(1, 1)}</td>
-            <td />
-          </tr>
-        </tfoot>
-      </table>
-    </section>
+    <Section title="Boundaries" columns={["", "stamp", "set by", "the stamp marks"]} numeric={[1]}>
+      {boundaries.map((boundary, at) => (
+        <tr key={boundary.name}>
+          <th scope="row" title={`${boundary.reduce} over its slots`}>
+            {boundary.name}
+          </th>
+          <td class="num" title={values[boundary.name]}>
+            {values[boundary.name] === undefined ? "—" : units.say(Number(BigInt(values[boundary.name] ?? 0) - base))}
+          </td>
+          <td>
+            <Slots detail={detail} slots={boundary.deciding_slots} chosen={slot} onPick={(one) => pickSlot(one, at)} />
+          </td>
+          <td class="muted">{meaningOf(boundary, detail)}</td>
+        </tr>
+      ))}
+    </Section>
   );
 }
 
-/** The slots that set the boundary at which a phase ends. */
-function endOf({ name }: Phase, detail: DetailDocument | undefined): string {
-  const end = name.includes(" → ") ? name.slice(name.indexOf(" → ") + 3) : name.slice(0, name.indexOf("-"));
-  const boundary = detail?.boundaries?.find((one) => one.name === end);
-  if (detail === undefined || boundary === undefined || boundary.deciding_slots.length === 0) return "";
-  const names = boundary.deciding_slots.slice(0, 4).map(slotNames(detail)).join(", ");
-  const more = boundary.deciding_slots.length > 4 ? ` and ${boundary.deciding_slots.length - 4} more` : "";
-  return `${boundary.reduce} of ${end}: ${names}${more}`;
+function meaningOf({ kind, column }: BoundaryDocument, { events }: DetailDocument): string {
+  const event = events?.find((one) => one.column === column);
+  const words = kind === "unknown" ? (event?.name ?? "") : kind;
+  return [words.replaceAll("_", " "), event?.meaning].filter(Boolean).join(": ");
 }
 
-const COLLECTIVE: readonly [string, string, string, string?][] = [
-  ["arrival_skew", "arrival skew", "From the first to the last arrival", "last_arrival_slots"],
+interface SlotsProps {
+  readonly detail: DetailDocument;
+  readonly slots: readonly number[];
+  readonly chosen: string;
+  readonly onPick: (slot: number) => void;
+}
+
+function Slots({ detail, slots, chosen, onPick }: SlotsProps) {
+  const name = slotNames(detail);
+  return (
+    <>
+      {slots.slice(0, MOST_SLOTS).map((slot) => (
+        <button
+          key={slot}
+          type="button"
+          class="link slot"
+          aria-pressed={String(slot) === chosen}
+          onClick={() => onPick(slot)}
+        >
+          {name(slot)}
+        </button>
+      ))}
+      {slots.length > MOST_SLOTS && <span class="muted">{`and ${slots.length - MOST_SLOTS} more`}</span>}
+    </>
+  );
+}
+
+/** The phases, which add up to the kernel. */
+export function PhaseTable({ document, units, phase: chosen, pickPhase }: TableProps) {
+  const phases = phasesOf(document);
+  const sum = sumOf(phases);
+  const most = Math.max(...phases.map((phase) => phase.cycles));
+  if (phases.length === 0) return null;
+  return (
+    <Section title="Phases" columns={["", units.unit, "time", "share"]} numeric={[1, 2, 3]}>
+      {phases.map(({ name, cycles }) => (
+        <tr key={name} class={name === chosen ? "chosen" : ""}>
+          <th scope="row">
+            <button type="button" class="link" aria-pressed={name === chosen} onClick={() => pickPhase(name)}>
+              {name}
+            </button>
+            {cycles === most && <span class="badge">longest</span>}
+          </th>
+          <Figures length={cycles} units={units} />
+          <td class="num">{percent(cycles, sum)}</td>
+        </tr>
+      ))}
+      <tr class="sum">
+        <th scope="row">sum</th>
+        <Figures length={sum} units={units} />
+        <td class="num">{percent(1, 1)}</td>
+      </tr>
+    </Section>
+  );
+}
+
+/** A length as a count and as time. */
+function Figures({ length, units }: { length: number; units: Units }) {
+  const [counted = "", timed = "—"] = units.exact(length).split(" · ");
+  return (
+    <>
+      <td class="num">{counted.replace(` ${units.unit}`, "")}</td>
+      <td class="num">{timed}</td>
+    </>
+  );
+}
+
+const COLLECTIVE: readonly [string, string, string, string?, string?][] = [
+  ["arrival_skew", "arrival skew", "max b − min b: how unevenly the cores get there", "last_arrival_slots", "B"],
   [
     "first_release_service",
     "first release service",
-    "From the last arrival to the first release",
+    "min a − max b: what it takes once the last has arrived",
     "first_release_slots",
+    "A",
   ],
-  ["release_skew", "release skew", "From the first to the last release"],
-  ["full_release_tail", "full release tail", "From the last arrival to the last release"],
+  ["release_skew", "release skew", "max a − min a: how unevenly it lets go; lies within the consumer"],
+  ["full_release_tail", "full release tail", "max a − max b: until the last core goes on"],
   [
     "early_core_residence",
     "early core residence",
-    "The longest that a core waits inside",
+    "max (a − b): how long the earliest core is inside; contains the arrival skew",
     "early_core_residence_slots",
+    "A",
   ],
 ];
 
-interface CollectiveProps {
+interface CollectiveProps extends TableProps {
   readonly collective: NonNullable<InCoreDocument["collective"]>;
-  readonly cycles: Say;
-  readonly detail: DetailDocument | undefined;
 }
 
-export function Collective({ collective, cycles, detail }: CollectiveProps) {
-  const name = slotNames(detail ?? {});
-  const slots = (key: string | undefined) => {
+export function Collective({ collective, document, units, slot, pickSlot }: CollectiveProps) {
+  const detail = document.detail ?? {};
+  const slotsOf = (key: string | undefined) => {
     const found = key === undefined ? undefined : collective[key];
-    return Array.isArray(found) ? found.slice(0, 6).map(name).join(", ") : "";
+    return Array.isArray(found) ? (found as readonly number[]) : [];
   };
+  const indexOf = (name: string | undefined) => (detail.boundaries ?? []).findIndex((one) => one.name === name);
   return (
-    <section class="block">
-      <h2>Collective</h2>
-      <table class="small-table">
-        <tbody>
-          {COLLECTIVE.filter(([key]) => typeof collective[key] === "number").map(([key, title, help, slotKey]) => (
-            <tr key={key} title={help}>
-              <td>{title}</td>
-              <td class="num">{Number(collective[key]).toLocaleString()}</td>
-              <td class="num">{cycles(Number(collective[key]))}</td>
-              <td class="muted">{slots(slotKey) || help}</td>
-            </tr>
-          ))}
-        </tbody>
-      </table>
-    </section>
+    <Section title="Collective" columns={["", units.unit, "time", "slots"]} numeric={[1, 2]}>
+      {COLLECTIVE.filter(([key]) => typeof collective[key] === "number").map(([key, title, help, slots, boundary]) => (
+        <tr key={key} title={help}>
+          <th scope="row">{title}</th>
+          <Figures length={Number(collective[key])} units={units} />
+          <td>
+            <Slots
+              detail={detail}
+              slots={slotsOf(slots)}
+              chosen={slot}
+              onPick={(one) => pickSlot(one, indexOf(boundary))}
+            />
+          </td>
+        </tr>
+      ))}
+    </Section>
   );
 }
 
-interface DistributionsProps {
-  readonly distributions: Readonly<Record<string, DistributionDocument | null>>;
-  readonly cycles: Say;
+/** The kernel beside a pair of split ones: dispatch and drain lie within its producer. */
+export function Merged({ parts, units }: { parts: Readonly<Record<string, number>>; units: Units }) {
+  return (
+    <Section title="As a merged kernel" columns={["", units.unit, "time"]} numeric={[1, 2]}>
+      {Object.entries(parts).map(([name, length]) => (
+        <tr key={name} class={name === "total" ? "sum" : ""}>
+          <th scope="row">{name.replaceAll("_", " ")}</th>
+          <Figures length={length} units={units} />
+        </tr>
+      ))}
+    </Section>
+  );
 }
 
-/** Each phase over the invocations. The median of the total is not the sum of the phases' medians. */
-export function Distributions({ distributions, cycles }: DistributionsProps) {
-  const known = Object.entries(distributions).flatMap(([name, found]) => (found === null ? [] : [{ name, found }]));
-  if (known.length === 0) return null;
+interface SectionProps {
+  readonly title: string;
+  readonly columns: readonly string[];
+  readonly numeric: readonly number[];
+  readonly children: ComponentChildren;
+}
+
+export function Section({ title, columns, numeric, children }: SectionProps) {
   return (
-    <section class="block">
-      <h2>Phases over the invocations</h2>
-      <table class="small-table">
+    <section>
+      <h2>{title}</h2>
+      <table class="small-table full">
         <thead>
           <tr>
-            {["phase", "min", "median", "p99", "max", "n"].map((title, at) => (
-              <th key={title} class={at > 0 ? "num" : ""}>
-                {title}
+            {columns.map((column, at) => (
+              <th key={column || "name"} scope="col" class={numeric.includes(at) ? "num" : ""}>
+                {column}
               </th>
             ))}
           </tr>
         </thead>
-        <tbody>
-          {known.map(({ name, found }) => (
-            <tr key={name}>
-              <td>{name}</td>
-              {[found.min, found.median_x2 / 2, found.p99_nearest_rank, found.max].map((value, at) => (
-                <td key={["min", "median", "p99", "max"][at]} class="num" title={`${value.toLocaleString()} cycles`}>
-                  {cycles(value)}
-                </td>
-              ))}
-              <td class="num">{found.n.toLocaleString()}</td>
-            </tr>
-          ))}
-        </tbody>
+        <tbody>{children}</tbody>
       </table>
-      <p class="muted">Medians of phases do not add up to the median of the total.</p>
-    </section>
-  );
-}
-
-interface InvocationRow {
-  readonly index: number;
-  readonly values: readonly number[] | null;
-}
-
-/** One row for each invocation; Enter or a double click shows it alone. */
-export function Invocations({ document, cycles }: { document: InCoreDocument; cycles: Say }) {
-  const session = useSession();
-  const { sort, key } = session.state.value;
-  const names = document.columns ?? [];
-  const rows = useMemo(() => (document.per_invocation ?? []).map((values, index) => ({ index, values })), [document]);
-  const columns = useMemo(() => {
-    const number = numberColumn<InvocationRow>(rows, {
-      key: "invocation",
-      title: "invocation",
-      help: "Counted from 0; double-click shows one alone",
-      quantity: "count",
-      value: ({ index }) => index,
-    });
-    const figures = names.map((name, at) => {
-      const value = ({ values }: InvocationRow) => values?.[at] ?? null;
-      const column = numberColumn(rows, {
-        key: name,
-        title: name,
-        help: `${name}, in cycles`,
-        quantity: "cycles",
-        value,
-      });
-      const say = (row: InvocationRow) => {
-        const found = value(row);
-        return found === null ? "not usable" : cycles(found);
-      };
-      return { ...column, cell: (row: InvocationRow) => ({ ...column.cell(row), title: say(row) }) };
-    });
-    return [number, ...figures];
-  }, [rows, names, cycles]);
-  return (
-    <section class="block tall">
-      <h2>Invocations, in cycles</h2>
-      <DataTable
-        label="Invocations"
-        columns={columns}
-        rows={rows}
-        id={({ index }) => String(index)}
-        sort={sort}
-        onSort={(next) => session.update({ sort: next })}
-        selected={key}
-        onSelect={(next) => session.update({ key: next })}
-        onOpen={({ index }) => session.setOption("invocation", String(index))}
-      />
     </section>
   );
 }
 
 /** Merged against split, pair by pair. */
-export function Pairs({ document, cycles }: { document: InCoreDocument; cycles: Say }) {
-  const total = (parts: NonNullable<InCoreDocument["per_pair"]>[number]["merged"]) =>
-    parts === null ? "—" : cycles(Number(parts.total));
+export function Pairs({ document, units }: { document: InCoreDocument; units: Units }) {
+  const pairs = document.per_pair ?? [];
+  const total = (parts: (typeof pairs)[number]["merged"]) => (parts === null ? "—" : units.say(Number(parts.total)));
+  const deltas = pairs.flatMap(({ total_delta }) => (total_delta === null ? [] : [total_delta]));
+  const wins = deltas.filter((delta) => delta < 0).length;
   return (
-    <section class="block">
-      <h2>Merged against split</h2>
-      <table class="small-table">
-        <thead>
-          <tr>
-            {["pair", "merged", "split", "merged − split"].map((title, at) => (
-              <th key={title} class={at > 0 ? "num" : ""}>
-                {title}
-              </th>
-            ))}
+    <>
+      <p class="muted">
+        {`Merging is faster in ${wins} of ${deltas.length} pairs; ${pairs.length - deltas.length} runs have no partner.`}
+      </p>
+      <Section title="Merged against split" columns={["pair", "merged", "split", "merged − split"]} numeric={[1, 2, 3]}>
+        {pairs.slice(0, 500).map(({ pair, merged, split, total_delta }) => (
+          <tr key={pair}>
+            <td>{pair}</td>
+            <td class="num">{total(merged)}</td>
+            <td class="num">{total(split)}</td>
+            <td class={total_delta === null ? "num" : total_delta < 0 ? "num less" : "num more"}>
+              {total_delta === null ? "—" : units.say(total_delta)}
+            </td>
           </tr>
-        </thead>
-        <tbody>
-          {(document.per_pair ?? []).slice(0, 500).map(({ pair, merged, split, total_delta }) => (
-            <tr key={pair}>
-              <td>{pair}</td>
-              <td class="num">{total(merged)}</td>
-              <td class="num">{total(split)}</td>
-              <td class="num">{total_delta === null ? "—" : cycles(total_delta)}</td>
-            </tr>
+        ))}
+      </Section>
+    </>
+  );
+}
+
+/** Split kernels without a partner: a negative gap is overlap, and stays. */
+export function Runs({ document, units }: { document: InCoreDocument; units: Units }) {
+  const names = ["producer", "gap", "consumer", "total"];
+  return (
+    <Section title="Runs" columns={["run", ...names, ""]} numeric={[1, 2, 3, 4]}>
+      {(document.per_run ?? []).slice(0, 500).map((run, at) => (
+        <tr key={String(run.run ?? at)}>
+          <td>{String(run.run ?? at)}</td>
+          {names.map((name) => (
+            <td key={name} class="num">
+              {units.say(Number(run[name] ?? run[`${name}_equivalent`]))}
+            </td>
           ))}
-        </tbody>
-      </table>
-    </section>
+          <td class="muted">{run.overlap ? "overlaps" : ""}</td>
+        </tr>
+      ))}
+    </Section>
+  );
+}
+
+/** What reading the counter costs, and kernels with and without probes, beside the result. */
+export function Probes({ document, units }: { document: InCoreDocument; units: Units }) {
+  const rows: [string, Omit<DistributionDocument, "n" | "p99_nearest_rank"> | null | undefined][] = [
+    ["two reads with nothing between", document.read_cost],
+    ["kernel with probes", document.envelopes?.instrumented],
+    ["kernel without probes", document.envelopes?.uninstrumented],
+  ];
+  return (
+    <>
+      <Section title="What the probes cost" columns={["", "min", "median", "max"]} numeric={[1, 2, 3]}>
+        {rows.map(([title, found]) =>
+          found ? (
+            <tr key={title}>
+              <th scope="row">{title}</th>
+              {[found.min, found.median_x2 / 2, found.max].map((value, at) => (
+                <td key={["min", "median", "max"][at]} class="num" title={units.exact(value)}>
+                  {units.say(value)}
+                </td>
+              ))}
+            </tr>
+          ) : null,
+        )}
+      </Section>
+      <p class="muted">{document.detail?.probes?.note}</p>
+    </>
   );
 }

@@ -93,6 +93,10 @@ const FIELDS = {
   /** Selected row of a lens whose rows have words as keys. */
   key: text(),
   host: text(),
+  /** The part of a lens that is shown below or instead of its table. */
+  pane: text(),
+  /** What lengths in a core are said in. */
+  unit: choice(["cycles", "time"], "cycles"),
 } satisfies Record<string, Field<never> | Field<unknown>>;
 
 type Fields = typeof FIELDS;

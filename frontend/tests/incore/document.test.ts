@@ -27,8 +27,8 @@ test("user phases are named by their boundaries", () => {
 test("a lane bridges stamps that its slot does not owe", () => {
   const blocks = blocksOf({ slot: 1, stamps: [0, null, 30, 90] });
   expect(blocks).toEqual([
-    { from: 0, to: 30, phase: 1 },
-    { from: 30, to: 90, phase: 2 },
+    { from: 0, to: 30, first: 0, last: 2 },
+    { from: 30, to: 90, first: 2, last: 3 },
   ]);
 });
 

@@ -1,0 +1,367 @@
+/** Draws a lane timeline: a map of the whole, the time axis, pinned lanes, lanes, marks and arrows. */
+
+import { BLOCK_TEXT, blockRgb, css, oklch } from "../lib/colour";
+import { type Block, type Lane, type Layout, type Row, tickLabels, type View, visitBlocks } from "../lib/lanes";
+import { linearScale, linearTicks, type Scale } from "../lib/plot";
+import type { Theme } from "../lib/theme";
+import { FONT, type Size, token } from "./canvas";
+
+/** What a block is. */
+export interface Kind {
+  readonly name: string;
+  /** Degrees; else a colour by name. */
+  readonly hue?: number;
+  /** Striped on no ground: time in which nothing of its own runs. */
+  readonly striped?: boolean;
+}
+
+/** A moment on a lane that is to be told by form and text. */
+export interface Mark {
+  readonly lane: string;
+  readonly at: number;
+  readonly text: string;
+}
+
+export interface End {
+  readonly lane: string;
+  readonly at: number;
+}
+
+/** What waits for what. */
+export interface Arrow {
+  readonly from: End;
+  readonly to: End;
+}
+
+export interface Scene {
+  readonly lanes: readonly Lane[];
+  readonly layout: Layout;
+  readonly kinds: readonly Kind[];
+  readonly marks: readonly Mark[];
+  readonly arrows: readonly Arrow[];
+  readonly view: View;
+  readonly full: View;
+  /** How full each part of the whole is. */
+  readonly map: readonly number[];
+  readonly scrollTop: number;
+  readonly gutter: number;
+  /** The length of a unit in ns; 0 where time is shown in units. */
+  readonly ns: number;
+  readonly theme: Theme;
+  readonly selected: number;
+  readonly lit: ((block: Block) => boolean) | null;
+}
+
+export const MAP_PX = 18;
+export const AXIS_PX = 22;
+export const HEAD_PX = MAP_PX + AXIS_PX;
+export const RIGHT_PX = 10;
+const TICK_SPACE_PX = 110;
+const LEAST_TEXT_PX = 14;
+/** On thin lanes text over stripes is only noise. */
+const LEAST_STRIPED_TEXT_PX = 18;
+const BLOCK = { light: [0.84, 0.085], dark: [0.43, 0.075] } as const;
+
+export function scaleOf(view: View, gutter: number, width: number): Scale {
+  return linearScale(view, gutter, Math.max(width - RIGHT_PX, gutter + 1));
+}
+
+/** The fill of a kind's blocks. */
+export function kindCss({ name, hue }: Kind, theme: Theme): string {
+  const [lightness, chroma] = BLOCK[theme];
+  return css(hue === undefined ? blockRgb(name, theme) : oklch(lightness, chroma, hue));
+}
+
+interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly scene: Scene;
+  readonly x: Scale;
+  readonly size: Size;
+  readonly paint: Paint;
+}
+
+/** The colours of a theme, each asked for once. */
+interface Paint {
+  readonly bg: string;
+  readonly fg: string;
+  readonly muted: string;
+  readonly line: string;
+  readonly raised: string;
+  readonly accent: string;
+  readonly text: string;
+  readonly bold: boolean;
+  readonly fills: readonly (string | CanvasPattern)[];
+}
+
+export function drawLanes(context: CanvasRenderingContext2D, size: Size, scene: Scene): void {
+  const x = scaleOf(scene.view, scene.gutter, size.width);
+  const brush: Brush = { context, scene, x, size, paint: paintOf(context, scene) };
+  const { layout } = scene;
+  const below = HEAD_PX + layout.pinnedHeight;
+  context.font = FONT;
+  context.textBaseline = "middle";
+  context.fillStyle = brush.paint.bg;
+  context.fillRect(0, 0, size.width, size.height);
+  drawGrid(brush);
+  clipped(brush, below, size.height, () => drawRows(brush, layout.rows, below - scene.scrollTop));
+  if (layout.pinned.length > 0) drawPinned(brush, below);
+  clipped(brush, HEAD_PX, size.height, () => drawArrows(brush, below));
+  drawAxis(brush);
+  drawMap(brush);
+}
+
+function clipped({ context, size }: Brush, top: number, bottom: number, draw: () => void): void {
+  context.save();
+  context.beginPath();
+  context.rect(0, top, size.width, Math.max(bottom - top, 0));
+  context.clip();
+  draw();
+  context.restore();
+}
+
+function paintOf(context: CanvasRenderingContext2D, { kinds, theme }: Scene): Paint {
+  const forced = window.matchMedia("(forced-colors: active)").matches;
+  const [bg, fg] = [token("bg"), token("fg")];
+  const colour = (kind: Kind) => (forced ? bg : kindCss(kind, theme));
+  return {
+    bg,
+    fg,
+    muted: token("muted"),
+    line: token("line"),
+    raised: token("raised"),
+    accent: token("accent"),
+    text: forced ? fg : css(BLOCK_TEXT[theme]),
+    bold: forced,
+    fills: kinds.map((kind) => (kind.striped ? stripes(context, forced ? fg : colour(kind), bg) : colour(kind))),
+  };
+}
+
+/** Thin diagonal lines, seamless from tile to tile. */
+function stripes(context: CanvasRenderingContext2D, ink: string, ground: string): CanvasPattern | string {
+  const tile = document.createElement("canvas");
+  tile.width = tile.height = 6;
+  const pen = tile.getContext("2d");
+  if (pen === null) return ink;
+  pen.fillStyle = ground;
+  pen.fillRect(0, 0, 6, 6);
+  pen.strokeStyle = ink;
+  pen.lineWidth = 1.6;
+  pen.beginPath();
+  for (const shift of [-6, 0, 6]) {
+    pen.moveTo(shift, 6);
+    pen.lineTo(shift + 6, 0);
+  }
+  pen.stroke();
+  return context.createPattern(tile, "repeat") ?? ink;
+}
+
+function ticksOf({ scene, x }: Brush): readonly { readonly at: number; readonly label: string }[] {
+  const [from, to] = scene.view;
+  const count = (x.at(to) - x.at(from)) / TICK_SPACE_PX;
+  const unit = scene.ns || 1;
+  const ticks = linearTicks([from * unit, to * unit], count, scene.ns === 0).map((tick) => tick / unit);
+  const labels = tickLabels(ticks, scene.ns);
+  return ticks.map((at, k) => ({ at, label: labels[k] ?? "" }));
+}
+
+function drawGrid(brush: Brush): void {
+  const { context, x, size, paint } = brush;
+  context.strokeStyle = paint.line;
+  context.lineWidth = 1;
+  context.beginPath();
+  for (const { at } of ticksOf(brush)) {
+    const left = Math.round(x.at(at)) + 0.5;
+    context.moveTo(left, HEAD_PX);
+    context.lineTo(left, size.height);
+  }
+  context.globalAlpha = 0.6;
+  context.stroke();
+  context.globalAlpha = 1;
+}
+
+function drawAxis(brush: Brush): void {
+  const { context, scene, x, size, paint } = brush;
+  context.fillStyle = paint.bg;
+  context.fillRect(0, MAP_PX, size.width, AXIS_PX);
+  context.strokeStyle = paint.line;
+  context.fillStyle = paint.muted;
+  context.textAlign = "left";
+  context.beginPath();
+  context.moveTo(0, HEAD_PX - 0.5);
+  context.lineTo(size.width, HEAD_PX - 0.5);
+  for (const { at, label } of ticksOf(brush)) {
+    const left = Math.round(x.at(at)) + 0.5;
+    context.moveTo(left, HEAD_PX - 8);
+    context.lineTo(left, HEAD_PX);
+    if (left + context.measureText(label).width < size.width && left >= scene.gutter)
+      context.fillText(label, left + 4, MAP_PX + AXIS_PX / 2 + 1);
+  }
+  context.stroke();
+}
+
+/** The whole in one line, with the part in view framed. */
+function drawMap({ context, scene, size, paint }: Brush): void {
+  const whole = scaleOf(scene.full, scene.gutter, size.width);
+  const height = MAP_PX - 4;
+  context.fillStyle = paint.raised;
+  context.fillRect(scene.gutter, 1, size.width - RIGHT_PX - scene.gutter, height);
+  context.fillStyle = paint.muted;
+  context.globalAlpha = 0.5;
+  const step = (size.width - RIGHT_PX - scene.gutter) / Math.max(scene.map.length, 1);
+  scene.map.forEach((level, at) => {
+    const tall = Math.ceil(level * (height - 2));
+    context.fillRect(scene.gutter + at * step, 1 + height - tall, step + 0.3, tall);
+  });
+  context.globalAlpha = 1;
+  const [left, right] = [whole.at(scene.view[0]), whole.at(scene.view[1])];
+  context.strokeStyle = paint.accent;
+  context.lineWidth = 1.5;
+  context.strokeRect(left + 0.5, 1.5, Math.max(right - left - 1, 2), height - 1);
+  context.lineWidth = 1;
+}
+
+function drawPinned(brush: Brush, below: number): void {
+  const { context, scene, size, paint } = brush;
+  clipped(brush, HEAD_PX, below, () => {
+    context.fillStyle = paint.bg;
+    context.fillRect(0, HEAD_PX, size.width, scene.layout.pinnedHeight);
+    drawRows(brush, scene.layout.pinned, HEAD_PX);
+  });
+  context.strokeStyle = paint.muted;
+  context.beginPath();
+  context.moveTo(0, below - 0.5);
+  context.lineTo(size.width, below - 0.5);
+  context.stroke();
+}
+
+function drawRows(brush: Brush, rows: readonly Row[], shift: number): void {
+  for (const row of rows) {
+    const top = row.top + shift;
+    if (top > brush.size.height || top + row.height < HEAD_PX) continue;
+    if (row.lane === null) drawGroup(brush, row, top);
+    else drawLane(brush, row.lane, top, row.height);
+  }
+}
+
+function drawGroup({ context, scene, size, paint }: Brush, { group, height }: Row, top: number): void {
+  context.fillStyle = paint.raised;
+  context.fillRect(0, top, size.width, height - 1);
+  context.fillStyle = paint.muted;
+  context.textAlign = "left";
+  context.font = `600 ${FONT}`;
+  context.fillText(group, 12, top + height / 2, Math.max(size.width - 24, scene.gutter));
+  context.font = FONT;
+}
+
+function drawLane(brush: Brush, lane: Lane, top: number, height: number): void {
+  const { context, scene, x, size } = brush;
+  const trackPx = height / Math.max(lane.tracks.length, 1);
+  context.save();
+  context.beginPath();
+  context.rect(scene.gutter, top, size.width - RIGHT_PX - scene.gutter, height);
+  context.clip();
+  const unitsPerPixel = 1 / Math.max(x.at(1) - x.at(0), 1e-300);
+  lane.tracks.forEach((track, at) => {
+    const y = top + at * trackPx;
+    visitBlocks(track, scene.view, unitsPerPixel, (block, merged) => drawBlock(brush, block, merged, y, trackPx));
+  });
+  drawMarks(brush, lane, top, height);
+  context.restore();
+  drawLabel(brush, lane, top, height);
+}
+
+function drawBlock({ context, scene, x, paint }: Brush, block: Block, merged: boolean, y: number, px: number): void {
+  const left = Math.max(x.at(block.start), scene.gutter - 2);
+  const right = Math.min(x.at(block.end), scene.gutter + 20_000);
+  const width = Math.max(right - left - (right - left > 3 ? 1 : 0), 1);
+  const chosen = block.id >= 0 && block.id === scene.selected;
+  context.globalAlpha = chosen || scene.lit === null || scene.lit(block) ? 1 : 0.25;
+  context.fillStyle = paint.fills[block.kind] ?? paint.raised;
+  context.fillRect(left, y + 1, width, px - 2);
+  if (paint.bold) context.strokeRect(left + 0.5, y + 1.5, width - 1, px - 3);
+  if (!merged && width > LEAST_TEXT_PX) blockText({ context, scene, paint }, block, [left, y, width, px]);
+  context.globalAlpha = 1;
+  if (!chosen) return;
+  context.strokeStyle = paint.accent;
+  context.lineWidth = 2;
+  context.strokeRect(left + 1, y + 2, Math.max(width - 2, 1), px - 4);
+  context.lineWidth = 1;
+}
+
+type Pen = Pick<Brush, "context" | "scene" | "paint">;
+/** Left, top, width and height. */
+type Box = readonly [number, number, number, number];
+
+function blockText({ context, scene, paint }: Pen, { kind }: Block, [left, top, width, tall]: Box): void {
+  const y = top + tall / 2 + 0.5;
+  const { name = "", striped = false } = scene.kinds[kind] ?? {};
+  const wide = context.measureText(name).width;
+  if (wide > width - 6 || (striped && tall < LEAST_STRIPED_TEXT_PX)) return;
+  if (striped) {
+    context.fillStyle = paint.bg;
+    context.fillRect(left + 3, y - 6, wide + 4, 12);
+  }
+  context.fillStyle = striped ? paint.fg : paint.text;
+  context.textAlign = "left";
+  context.fillText(name, left + 5, y);
+}
+
+/** A moment is marked by a dark bar and its name, so that it shows without colour. */
+function drawMarks({ context, scene, x, size, paint }: Brush, lane: Lane, top: number, height: number): void {
+  context.textAlign = "left";
+  context.font = `700 ${FONT}`;
+  for (const { lane: key, at, text } of scene.marks) {
+    if (key !== lane.key) continue;
+    const left = x.at(at);
+    const wide = context.measureText(text).width + 6;
+    const flag = left + wide > size.width - RIGHT_PX ? left - wide + 1.5 : left - 1.5;
+    context.fillStyle = paint.fg;
+    context.fillRect(left - 1.5, top, 3, height);
+    context.fillRect(flag, top + 1, wide, height - 2);
+    context.fillStyle = paint.bg;
+    context.fillText(text, flag + 3, top + height / 2 + 0.5);
+  }
+  context.font = FONT;
+}
+
+function drawLabel({ context, scene, paint }: Brush, lane: Lane, top: number, height: number): void {
+  const middle = top + Math.min(height, 20) / 2;
+  const note = lane.note === undefined ? 0 : context.measureText(lane.note).width;
+  context.fillStyle = paint.fg;
+  context.textAlign = "left";
+  context.fillText(lane.label, 12, middle, scene.gutter - note - 26);
+  if (lane.note === undefined) return;
+  context.fillStyle = paint.muted;
+  context.textAlign = "right";
+  context.fillText(lane.note, scene.gutter - 8, middle);
+}
+
+/** Where a lane's first track is, on the canvas. */
+function laneMiddle({ layout, scrollTop }: Scene, key: string, below: number): number | null {
+  const pinned = layout.pinned.find(({ lane }) => lane?.key === key);
+  if (pinned !== undefined) return HEAD_PX + pinned.top + pinned.height / 2;
+  const row = layout.rows.find(({ lane }) => lane?.key === key);
+  return row === undefined ? null : below - scrollTop + row.top + row.height / 2;
+}
+
+function drawArrows({ context, scene, x, paint }: Brush, below: number): void {
+  context.strokeStyle = paint.fg;
+  context.fillStyle = paint.fg;
+  context.lineWidth = 1.4;
+  for (const { from, to } of scene.arrows) {
+    const [y0, y1] = [laneMiddle(scene, from.lane, below), laneMiddle(scene, to.lane, below)];
+    if (y0 === null || y1 === null) continue;
+    const [x0, x1] = [x.at(from.at), x.at(to.at)];
+    const bend = Math.max(Math.abs(x1 - x0) / 2, 18);
+    context.beginPath();
+    context.moveTo(x0, y0);
+    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
+    context.stroke();
+    context.beginPath();
+    context.moveTo(x1, y1);
+    context.lineTo(x1 - 7, y1 - 3.5);
+    context.lineTo(x1 - 7, y1 + 3.5);
+    context.fill();
+  }
+  context.lineWidth = 1;
+}
