@@ -19,6 +19,7 @@ GROUPS = {
 }
 _REFERENCES = {(group, name): target for group, name, target in profile._REFERENCES}
 _OFFSETS = {(group, name): target for group, name, target in profile._OFFSETS}
+_WORDS = {(group, name): words for group, name, words in profile._WORDS}
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=8)
 
 
@@ -54,6 +55,8 @@ def _column(group: str, spec: Any, sizes: dict[str, int], random: np.random.Gene
         return random.permutation(sizes["nodes"])[:rows].astype(dtype)
     if (group, spec.name) in _REFERENCES:
         return random.integers(-1, sizes[_REFERENCES[group, spec.name]], rows, dtype)
+    if (group, spec.name) in _WORDS:
+        return random.integers(0, len(_WORDS[group, spec.name]), rows, dtype)
     if (group, spec.name) in profile._TREES:
         return np.array([random.integers(-1, row) for row in range(rows)], dtype)
     if (group, spec.name) in _OFFSETS:

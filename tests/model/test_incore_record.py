@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from stepscope.errors import RecordError
 from stepscope.model.columns import Strings, decode, encode
-from stepscope.model.incore import Engine, InCore, StampKind, Timing
+from stepscope.model.incore import Cores, Engine, Events, InCore, StampKind, Timing
 from stepscope.model.incore_timing import from_timing
 
 STAMPS = st.integers(0, (1 << 64) - 1)
@@ -90,7 +90,7 @@ def test_arrays_tensors_and_lists_give_the_same_matrix(timing: Any) -> None:
         ({"timing": [[1.0, 2.0]]}, "stamps of type float64"),
         ({"timing": [1, 2]}, "a timing matrix of shape"),
         ({"timing": [[1, 2]], "dims": ["slot", "field", "x"]}, "with dims"),
-        ({"timing": [[1, 2]], "columns": {"entry": 2}}, r"events.word\[0\]: index 2"),
+        ({"timing": [[1, 2]], "columns": {"entry": 2}}, r"events.word\[0\]: 2 is not in"),
         ({"timing": [[1, 2]], "columns": {"entry": 1.5}}, "columns.entry: 1.5 is no integer"),
         ({"timing": [[1, 2]], "columns": {"entry": {"column": 0, "kind": "odd"}}}, "'odd' is not known"),
         ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0}]}, "a boundary with name, column"),
@@ -146,6 +146,8 @@ def test_the_meaning_of_a_stamp_is_not_guessed_where_it_decides() -> None:
         {"dims": ("a", "b")},
         {"strings": Strings()},
         {"columns": 1},
+        {"events": Events(name=np.array([0, 1]), word=np.array([0, 1]), kind=np.array([1, len(StampKind)]))},
+        {"cores": Cores(engine=np.array([-1]))},
     ],
 )
 def test_a_record_that_does_not_hold_together_is_refused(broken: dict[str, Any]) -> None:

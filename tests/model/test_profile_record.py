@@ -13,7 +13,7 @@ from profiles import profiles
 from stepscope.errors import NewerSchema, RecordError
 from stepscope.model import kinds
 from stepscope.model.columns import Strings, encode
-from stepscope.model.profile import Inputs, Nodes, NodeSteps, OpTypes, Profile, Scopes, Steps, Traces
+from stepscope.model.profile import Inputs, Lanes, Links, Nodes, NodeSteps, OpTypes, Profile, Scopes, Steps, Traces
 from stepscope.store import envelope
 
 
@@ -60,6 +60,11 @@ def test_rows_are_those_of_the_main_group() -> None:
         ({"scopes": Scopes(parent=np.array([0]), name=np.array([0]))}, r"scopes\.parent\[0\]: parent 0 does not"),
         ({"traces": Traces(parent=np.array([-1, 1]), frame=np.array([-1, -1]))}, r"traces\.parent\[1\]"),
         ({"node_steps": NodeSteps(node=np.array([1, 1]))}, r"node_steps: two rows for one node and step"),
+        ({"lanes": Lanes(kind=np.array([0, 3]), device=np.array([0, 0]))}, r"lanes\.kind\[1\]: 3 is no LaneKind"),
+        (
+            {"links": Links(source=np.array([0]), target=np.array([1]), kind=np.array([-1]))},
+            r"links\.kind\[0\]: -1 is no LinkKind",
+        ),
         ({"strings": Strings(np.zeros(9, np.uint8), np.array([1, 2, 3, 4]))}, r"strings: string offsets"),
     ],
 )

@@ -269,7 +269,7 @@ class InCore(Record):
         return str(self.strings[index]) if index >= 0 else ""
 
     def validate(self) -> None:
-        """Raises RecordError where lengths, indices or offsets do not hold together."""
+        """Raises RecordError where lengths, indices, kinds or offsets do not hold together."""
         super().validate()
         self._check_matrix()
         for group, name in _TEXTS:
@@ -277,6 +277,8 @@ class InCore(Record):
         _check_range(self, "tasks", "function", -1, len(self.functions))
         for group in ("events", "boundaries", "checks"):
             _check_range(self, group, "word", 0, self.columns)
+        for group, name, words in _WORDS:
+            _check_range(self, group, name, 0, len(words))
         for group, name, target in _OFFSETS:
             _check_offsets(self, group, name, target)
         for group in ("masks", "task_bounds"):
@@ -311,6 +313,13 @@ _TEXTS = (
     ("activities", "lane"),
     ("activities", "kind"),
 )
+_WORDS: tuple[tuple[str, str, type[IntEnum]], ...] = (
+    ("events", "kind", StampKind),
+    ("boundaries", "reducer", Reducer),
+    ("checks", "kind", CheckKind),
+    ("cores", "engine", Engine),
+    ("runs", "variant", Variant),
+)
 _OFFSETS = (
     ("boundaries", "slot_end", "boundary_slots"),
     ("masks", "participating_end", "participating"),
@@ -327,7 +336,7 @@ def _check_range(record: InCore, group: str, name: str, low: int, high: int) -> 
     outside = (values < low) | (values >= high)
     if outside.any():
         bad = int(np.argmax(outside))
-        raise _broken(f"{group}.{name}[{bad}]", f"index {int(values[bad])} is not in [{low}, {high})")
+        raise _broken(f"{group}.{name}[{bad}]", f"{int(values[bad])} is not in [{low}, {high})")
 
 
 def _check_offsets(record: InCore, group: str, name: str, target: str) -> None:

@@ -283,12 +283,14 @@ class Profile(Record):
     attributes: Attributes = field(default_factory=Attributes)
 
     def validate(self) -> None:
-        """Raises RecordError where lengths, indices, trees or offsets do not hold together."""
+        """Raises RecordError where lengths, indices, kinds, trees or offsets do not hold together."""
         super().validate()
         if self.tick_ps <= 0:
             raise _broken("tick_ps", f"a tick of {self.tick_ps} ps")
         for group, name, target in _REFERENCES:
             _check_index(self, group, name, target)
+        for group, name, words in _WORDS:
+            _check_word(self, group, name, words)
         for group, name in _TREES:
             _check_tree(self, group, name)
         for group, name, target in _OFFSETS:
@@ -331,6 +333,13 @@ _REFERENCES = (
     ("attributes", "key", "strings"),
     ("attributes", "value", "strings"),
 )
+_WORDS: tuple[tuple[str, str, type[IntEnum]], ...] = (
+    ("nodes", "kind", NodeKind),
+    ("inputs", "kind", InputKind),
+    ("scopes", "kind", NodeKind),
+    ("lanes", "kind", LaneKind),
+    ("links", "kind", LinkKind),
+)
 _TREES = (("nodes", "caller"), ("scopes", "parent"), ("traces", "parent"))
 _OFFSETS = (
     ("nodes", "op_type_end", "op_types"),
@@ -349,6 +358,14 @@ def _check_index(profile: Profile, group: str, name: str, target: str) -> None:
     if len(values) and (int(values.min()) < -1 or int(values.max()) >= size):
         bad = int(np.argmax((values < -1) | (values >= size)))
         raise _broken(f"{group}.{name}[{bad}]", f"index {int(values[bad])}, but {target} has {size} rows")
+
+
+def _check_word(profile: Profile, group: str, name: str, words: type[IntEnum]) -> None:
+    values = getattr(getattr(profile, group), name)
+    wrong = (values < 0) | (values >= len(words))
+    if wrong.any():
+        bad = int(np.argmax(wrong))
+        raise _broken(f"{group}.{name}[{bad}]", f"{int(values[bad])} is no {words.__name__}")
 
 
 def _check_tree(profile: Profile, group: str, name: str) -> None:
