@@ -19,6 +19,7 @@ from stepscope.errors import DamagedRecord, NotFound
 from stepscope.store import rundirs
 from stepscope.store.local import LocalStore
 from stepscope.store.sink import EventFileSink
+from stepscope.store.tfrecord import frame
 from stepscope.store.writing import RecordWriter
 
 
@@ -150,6 +151,26 @@ def test_a_file_cut_off_after_it_was_indexed_is_an_error_on_reading(tmp_path: Pa
         store.read(entry)
     store.refresh()
     assert store.entries() == []
+
+
+def test_a_record_that_is_not_complete_is_said_until_it_is(tmp_path: Path) -> None:
+    path = write(tmp_path, "a", "b")
+    whole = path.read_bytes()
+    path.write_bytes(whole[:-40])
+    store = fresh(tmp_path)
+    assert names_of(store) == ["a"]
+    (problem,) = store.problems()
+    assert problem.what == f"a record that is not complete, {problem.count} bytes"
+    with path.open("ab") as file:
+        file.write(whole[-40:])
+    store.refresh()
+    assert (names_of(store), store.problems()) == (["a", "b"], [])
+
+
+def test_a_record_of_another_program_that_is_not_complete_is_waited_for_in_silence(tmp_path: Path) -> None:
+    event = Event(summary=Summary(value=[Summary.Value(tag="loss", simple_value=1.0)]))
+    (tmp_path / "events.out.tfevents.1.foreign").write_bytes(frame(event.SerializeToString())[:-1])
+    assert fresh(tmp_path).problems() == []
 
 
 def test_files_and_runs_that_disappear_are_forgotten(tmp_path: Path) -> None:

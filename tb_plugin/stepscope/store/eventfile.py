@@ -10,11 +10,16 @@ from google.protobuf.message import DecodeError
 
 from stepscope.errors import StepscopeError
 from stepscope.pb import storage_pb2
-from stepscope.store import events
+from stepscope.store import events, names
 from stepscope.store.reading import Problem, RecordEntry, is_rate, read_entry
 from stepscope.store.tfrecord import RecordReader
 
 _REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later records are read as usual"
+_REMEDY_UNFINISHED = (
+    "If it is being written, it appears once it is whole; otherwise the writer was stopped or the file was cut off: "
+    "copy it again"
+)
+_OURS = f"{names.ROOT}/".encode()
 _is_rate = lru_cache(4096)(is_rate)
 
 
@@ -129,3 +134,7 @@ class EventFile:
         for damage in self._reader.damages:
             where = f"{self.path}, byte {damage.offset}"
             yield Problem(run, where, f"{damage.what}, {damage.length} bytes", _REMEDY_DAMAGE, damage.length)
+        # Of other programs' records a part may wait in a buffer for minutes; ours are written at once.
+        if _OURS in self._reader.unfinished:
+            where, length = f"{self.path}, byte {self._reader.offset}", self._size - self._reader.offset
+            yield Problem(run, where, f"a record that is not complete, {length} bytes", _REMEDY_UNFINISHED, length)

@@ -27,6 +27,8 @@ LARGEST_PAYLOAD_BYTES = 128 << 20
 """Above this, a record cannot be one of ours and is passed over unread."""
 LARGEST_LENGTH = 1 << 32
 """Longer than any event: a protobuf message ends below 2 GiB."""
+UNFINISHED_BYTES = 256
+"""So much of a record that is not complete is kept: enough to tell whose it is."""
 MOST_DAMAGES = 1000
 """Further ones are joined into the last, so that a file of rubbish does not fill the memory."""
 
@@ -79,12 +81,14 @@ class RecordReader:
     Attributes:
         offset: Everything before it was read.
         damages: What could not be read so far.
+        unfinished: The first bytes of the payload of a record at the end of the file that is not complete.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.offset = 0
         self.damages: list[Damage] = []
+        self.unfinished = b""
         self._lost = False
 
     def read_new(self) -> Iterator[tuple[int, bytes]]:
@@ -96,6 +100,7 @@ class RecordReader:
         Raises:
             OSError: The file cannot be opened or read.
         """
+        self.unfinished = b""
         with open(self.path, "rb", buffering=0) as file:
             size = os.fstat(file.fileno()).st_size
             wanted = READ_BYTES
@@ -109,6 +114,7 @@ class RecordReader:
                 if self.offset > before:
                     wanted = READ_BYTES
                 elif not (wanted := _pending_bytes(buffer, size - before)):
+                    self.unfinished = b"" if self._lost else buffer[12 : 12 + UNFINISHED_BYTES]
                     return
 
     def _records(self, buffer: bytes, size: int) -> Iterator[tuple[int, bytes]]:
