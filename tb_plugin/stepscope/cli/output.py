@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 
 from stepscope.exporting.csv import to_csv
-from stepscope.queries.tables import document_rows
+from stepscope.queries.tables import comparison_notes, comparison_rows, document_rows
 from stepscope.store.reading import Problem
 
 MAX_TEXT = 60
@@ -20,6 +20,9 @@ def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
     """Prints a lens's document."""
     if form == "json":
         print_json(document)
+    elif form == "table" and "unmatched_share" in document:
+        print_rows(comparison_rows(lens, document), form)
+        print(*comparison_notes(document), sep="\n")
     else:
         print_rows(document_rows(lens, document), form)
 

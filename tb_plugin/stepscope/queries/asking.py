@@ -17,7 +17,8 @@ from stepscope.model.columns import Record
 from stepscope.model.profile import Profile
 from stepscope.queries import options as option_tables
 from stepscope.queries.catalog import Catalog, RecordRef
-from stepscope.queries.results import ViewsAnswer
+from stepscope.queries.comparing import compare as compare_lens
+from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
 from stepscope.queries.subjects import findings
 from stepscope.queries.windows import Windows
@@ -128,20 +129,19 @@ class Source:
 
     def views(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
-        chosen = option_tables.build("views", values)
-        result = self._view(self.one("profile"), chosen)
-        if compare is None:
-            return ViewsAnswer(result)
-        return views.compare(result, compare._view(compare.one("profile"), chosen), chosen)
+        if compare is not None:
+            return compare_lens("views", self, compare, values)
+        return ViewsAnswer(self.view(self.one("profile"), option_tables.build("views", values)))
 
     def windows(self, **values: Any) -> Windows:
         """The windows over a view that the panel asks for."""
         chosen: ViewsOptions = option_tables.build("views", values)
         ref = self.one("profile")
         key = ("windows", ref.run, ref.name, ref.key, chosen)
-        return self.cache.get(key, lambda: Windows(self._view(ref, chosen)))
+        return self.cache.get(key, lambda: Windows(self.view(ref, chosen)))
 
-    def _view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
+    def view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
+        """A view of a profile."""
         key = ("view", ref.run, ref.name, ref.key, chosen)
         return self.cache.get(key, lambda: self.engine(ref).analyze(chosen))
 
@@ -153,9 +153,9 @@ class Source:
         """The reports of tfprof's four checkers on the chosen profile, with `compat="tfprof"` in its own words."""
         return tfprof_advice.advise(self.engine(self.one("profile")), checkers, compat)
 
-    def findings(self) -> list[dict[str, Any]]:
+    def findings(self) -> FindingList:
         """What to do first, over all lenses and every run that the choice allows: the largest share first."""
-        return [finding.to_json() for finding in findings(self)]
+        return FindingList(finding.to_json() for finding in findings(self))
 
     def _profile(self, ref: RecordRef) -> Profile:
         record = self.read(ref)
@@ -164,27 +164,29 @@ class Source:
 
     def throughput(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The throughput lens. Options: see `stepscope.lenses.throughput.options.ThroughputOptions`."""
-        return self._many("throughput", throughput, compare, values)
+        return self._many("throughput", compare, values)
 
     def incore(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The in-core lens. Options: see `stepscope.lenses.incore.options.InCoreOptions`."""
-        return self._many("incore", incore, compare, values)
+        return self._many("incore", compare, values)
 
     def dcn(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The dcn lens. Options: see `stepscope.lenses.dcn.options.DcnOptions`."""
-        return self._many("dcn", dcn, compare, values)
+        return self._many("dcn", compare, values)
 
-    def _many(self, lens: str, module: Any, compare: Source | None, values: dict[str, Any]) -> Any:
-        chosen = option_tables.build(lens, values)
-        mine = self._analyze(lens, module, chosen)
-        if compare is None:
-            return mine
-        return module.compare(mine, compare._analyze(lens, module, chosen), chosen)
+    def _many(self, lens: str, compare: Source | None, values: dict[str, Any]) -> Any:
+        if compare is not None:
+            return compare_lens(lens, self, compare, values)
+        return LensAnswer(lens, self.analyze(lens, option_tables.build(lens, values)))
 
-    def _analyze(self, lens: str, module: Any, chosen: Any) -> Any:
+    def analyze(self, lens: str, chosen: Any) -> Any:
+        """What the throughput, in-core or dcn lens says of the chosen records."""
         refs = self.several(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
-        return self.cache.get(key, lambda: module.analyze([self.read(ref) for ref in refs], chosen))
+        return self.cache.get(key, lambda: _MODULES[lens].analyze([self.read(ref) for ref in refs], chosen))
+
+
+_MODULES: dict[str, Any] = {"throughput": throughput, "incore": incore, "dcn": dcn}
 
 
 def require_lens(lens: str) -> str:

@@ -1,4 +1,4 @@
-"""A view's result with the forms that it can be had in."""
+"""Results with the forms that they can be had in."""
 
 from __future__ import annotations
 
@@ -6,10 +6,55 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.lenses.views import ViewResult
+from stepscope.queries.notebook import HtmlTable, html_table
+from stepscope.queries.tables import Row, document_rows, summary_rows
 
 
 @dataclass(frozen=True)
-class ViewsAnswer:
+class LensAnswer(HtmlTable):
+    """What `Source.throughput`, `incore` and `dcn` answer. The figures are in `result`, whose attributes it has too."""
+
+    lens: str
+    result: Any
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") or name == "result":
+            raise AttributeError(name)
+        return getattr(self.result, name)
+
+    def to_json(self) -> dict[str, Any]:
+        """The lens's document."""
+        document: dict[str, Any] = self.result.to_json()
+        return document
+
+    def rows(self) -> list[Row]:
+        """What there is to know first, as rows."""
+        return summary_rows(self.lens, self.to_json())
+
+    def to_pandas(self) -> Any:
+        """The rows of the document as a pandas DataFrame. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(document_rows(self.lens, self.to_json()))
+
+
+class FindingList(list[dict[str, Any]]):
+    """Findings as documents, in order; a notebook shows them as a table."""
+
+    def _repr_html_(self) -> str:
+        columns = ("cost_share", "title", "advice", "certainty")
+        rows = [{name: finding[name] for name in columns} for finding in self]
+        shares = [row["cost_share"] for row in rows]
+        return html_table(
+            [
+                row | {"cost_share": "" if share is None else f"{share:.1%}"}
+                for row, share in zip(rows, shares, strict=True)
+            ]
+        )
+
+
+@dataclass(frozen=True)
+class ViewsAnswer(HtmlTable):
     """What `Source.views` answers. The figures are in `result`."""
 
     result: ViewResult
@@ -21,6 +66,12 @@ class ViewsAnswer:
         """The document: `view`, `options` and `nodes` in preorder."""
         document: dict[str, Any] = self.result.to_json()
         return document
+
+    def rows(self) -> list[Row]:
+        """The rows of the view in order, with names indented by depth and the figures that are not 0 throughout."""
+        rows = document_rows("views", self.to_json())
+        used = {name for row in rows for name, value in row.items() if value not in (0, None)}
+        return [{name: value for name, value in row.items() if name in used} for row in rows]
 
     def to_text(self) -> str:
         """tfprof's text, from the legend on."""

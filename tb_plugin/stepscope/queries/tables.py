@@ -17,6 +17,62 @@ def document_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
     return _ROWS[lens](document)
 
 
+def comparison_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
+    """A comparison to be read: one figure a row with A, B, delta and delta %, the largest change first."""
+    figures = _LEADING[lens]
+    rows = [row for one in document["rows"] for row in _figure_rows(one, figures)]
+    whole = [max(abs(row["A"] or 0), abs(row["B"] or 0)) for row in rows]
+    if lens == "throughput":
+        return rows
+    order = sorted(range(len(rows)), key=lambda at: (-abs(rows[at]["delta"]), -whole[at]))
+    return [rows[at] for at in order]
+
+
+def comparison_notes(document: Mapping[str, Any]) -> list[str]:
+    """What is to be said of a comparison as a whole, as sentences."""
+    notes = []
+    if document.get("per") == "step":
+        notes.append("Per step: the figures are averages over the steps of each profile.")
+    if document["unmatched_share"]:
+        notes.append(f"{document['unmatched_share']:.1%} has no counterpart.")
+    notes += [
+        f"{row['from']} may be {row['to']} now: {row['rows']} rows are alike." for row in document.get("renames", ())
+    ]
+    notes += [_SURE[row["verdict"]].format(**row) for row in document.get("significance", ())]
+    return notes
+
+
+_SURE = {
+    "different": "{series}: mean rates differ by {difference:+,.4g} ± {standard_error:.2g} a second.",
+    "indistinguishable": "{series}: mean rates differ by {difference:+,.4g} a second, no more than they vary anyway.",
+    "too_short": "{series}: too short to say whether the difference is more than chance.",
+}
+
+_LEADING: dict[str, dict[str, tuple[str, float]] | None] = {
+    "views": {"total_exec_micros": ("us", 1)},
+    "throughput": None,
+    "incore": {"cycles_x2": ("cycles", 0.5)},
+    "dcn": {"total_stall_ms": ("stall ms", 1)},
+}
+"""The figure that comparisons are read by, its unit, and what the document's is multiplied by. None: all of them."""
+
+
+def _figure_rows(row: Mapping[str, Any], leading: Mapping[str, tuple[str, float]] | None) -> list[Row]:
+    sides = [row["a"] or {}, row["b"] or {}]
+    names = dict.fromkeys(name for side in sides for name in side if isinstance(side[name], int | float))
+    if leading is not None:
+        names = dict.fromkeys(name for name in leading if name in names)
+    rows = []
+    for name in names:
+        unit, factor = (leading or {}).get(name, (name, 1))
+        a, b = (None if side.get(name) is None else side[name] * factor for side in sides)
+        key = _text(row["key"]) if leading is not None else f"{_text(row['key'])} {unit}"
+        delta = (a or 0) - (b or 0)
+        rows.append({"key": key, "A": a, "B": b, "delta": delta, "delta %": 100 * delta / b if b else None})
+        rows[-1]["state"] = "" if row["state"] == "both" else row["state"]
+    return rows
+
+
 def _compared(row: Mapping[str, Any]) -> Row:
     flat: Row = {"key": _text(row["key"]), "state": row["state"]}
     for field in row["delta"] or row["a"] or row["b"] or {}:
@@ -66,6 +122,22 @@ def _incore(document: Mapping[str, Any]) -> list[Row]:
 
 def _short(value: Any) -> Any:
     return ", ".join(str(part) for part in value) if isinstance(value, list) else value
+
+
+def summary_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
+    """What there is to know first of a document: series with their averages, phases, or collectives over all hosts."""
+    if lens == "throughput":
+        return [_series(series) for series in document["series"]]
+    if lens == "dcn":
+        return sorted(map(_scalars, document["all_hosts"]["all_cores"]), key=lambda row: -(row["total_stall_ms"] or 0))
+    return _incore(document)
+
+
+def _series(series: Mapping[str, Any]) -> Row:
+    found = series["statistics"]
+    rates = {kind: found[kind]["per_sec"] for kind in ("whole_time", "windowed", "training_only")}
+    shares = {"data_wait_share": found["data_wait_share"], "last_step": found["last_step"]}
+    return {"run": series.get("run", ""), "series": series["name"], "unit": series["unit"], **rates, **shares}
 
 
 def _dcn(document: Mapping[str, Any]) -> list[Row]:

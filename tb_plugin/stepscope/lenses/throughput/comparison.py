@@ -55,7 +55,8 @@ def _rows(name: str, a: Series | None, b: Series | None) -> Iterator[dict[str, A
         left, right = mine.get(key), theirs.get(key)
         state = "both" if left and right else "added" if left else "removed"
         delta = _delta(left, right) if left and right else {}
-        yield {"key": f"{name}/{key}", "a": left, "b": right, "delta": delta, "state": state}
+        row = {"key": f"{name}/{key}", "a": left, "b": right, "delta": delta, "state": state}
+        yield row | _speed_up(left or {}, right or {})
 
 
 def _figures(series: Series | None) -> dict[str, dict[str, Any]]:
@@ -74,7 +75,9 @@ def _figures(series: Series | None) -> dict[str, dict[str, Any]]:
 
 def _delta(left: dict[str, Any], right: dict[str, Any]) -> dict[str, Any]:
     both = {key: (left[key], right[key]) for key in left if left[key] is not None and right[key] is not None}
-    delta: dict[str, Any] = {key: a - b for key, (a, b) in both.items()}
-    if "per_sec" in both and both["per_sec"][1]:
-        delta["speed_up"] = both["per_sec"][0] / both["per_sec"][1]
-    return delta
+    return {key: a - b for key, (a, b) in both.items()}
+
+
+def _speed_up(left: dict[str, Any], right: dict[str, Any]) -> dict[str, float]:
+    a, b = left.get("per_sec"), right.get("per_sec")
+    return {"speed_up": a / b} if a is not None and b else {}

@@ -1,0 +1,75 @@
+"""Whether two runs differ in speed, or only as their speed varies anyway.
+
+Rates of neighbouring moments are alike, so that they cannot be counted as independent. The run is cut into blocks that
+are long against that likeness, and the means of the blocks are compared: the method of batch means (Law & Kelton,
+Simulation Modeling and Analysis). Where neighbouring blocks are still alike, the error is widened by what that takes
+from their number. Means that lie more than 2.5 standard errors apart differ.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.result import Series, ThroughputResult
+
+F64 = NDArray[np.float64]
+BLOCKS = 16
+LEAST_BLOCKS = 4
+STANDARD_ERRORS = 2.5
+MOST_ALIKE = 0.9
+NS_PER_SECOND = 1e9
+
+
+def significance(a: ThroughputResult, b: ThroughputResult) -> list[dict[str, Any]]:
+    """For each series of both results how sure the difference of their mean rates is.
+
+    Returns:
+        Per series its name, the mean rates, the difference a - b and its standard error (samples per second), the
+        number of blocks of each, and the verdict: `different`, `indistinguishable`, or `too_short` to say.
+    """
+    mine, theirs = ({series.name: series for series in result.series} for result in (a, b))
+    if len(mine) == len(theirs) == 1:
+        theirs = dict(zip(mine, theirs.values(), strict=True))
+    return [{"series": name} | _of(mine[name], theirs[name]) for name in mine if name in theirs]
+
+
+def _of(a: Series, b: Series) -> dict[str, Any]:
+    mine, theirs = block_rates(a), block_rates(b)
+    if min(len(mine), len(theirs)) < LEAST_BLOCKS:
+        return {"verdict": "too_short"}
+    difference = float(mine.mean() - theirs.mean())
+    error = float(np.sqrt(_error_squared(mine) + _error_squared(theirs)))
+    return {
+        "a_per_sec": float(mine.mean()),
+        "b_per_sec": float(theirs.mean()),
+        "difference": difference,
+        "standard_error": error,
+        "a_blocks": len(mine),
+        "b_blocks": len(theirs),
+        "verdict": "different" if abs(difference) > STANDARD_ERRORS * error else "indistinguishable",
+    }
+
+
+def _error_squared(rates: F64) -> float:
+    """The squared standard error of a mean of blocks whose neighbours may be alike as in a process of first order."""
+    apart = rates - rates.mean()
+    spread = float((apart**2).sum())
+    alike = float((apart[1:] * apart[:-1]).sum()) / spread if spread else 0.0
+    alike = min(max(alike, 0.0), MOST_ALIKE)
+    return float(rates.var(ddof=1)) / len(rates) * (1 + alike) / (1 - alike)
+
+
+def block_rates(series: Series) -> F64:
+    """The mean rate of each of up to 16 blocks of equally many intervals, from the second question on."""
+    counted, passed = np.diff(series.total), np.diff(series.time_ns)
+    usable = (counted >= 0) & (passed > 0)
+    counted, passed = counted[usable], passed[usable]
+    blocks = min(BLOCKS, len(counted) // 2)
+    if blocks < LEAST_BLOCKS:
+        return np.empty(0)
+    start = np.arange(blocks) * (len(counted) // blocks)
+    rates: F64 = np.add.reduceat(counted, start) / (np.add.reduceat(passed, start) / NS_PER_SECOND)
+    return rates

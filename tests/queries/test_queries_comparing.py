@@ -1,0 +1,212 @@
+"""Two sources side by side: the same door in every lens."""
+
+from __future__ import annotations
+
+import csv
+import dataclasses
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tensorboard.compat.proto import tfprof_log_pb2
+
+import stepscope
+from stepscope.cli.main import main
+from stepscope.lenses.throughput import analyze
+from stepscope.model.columns import Header
+from stepscope.model.throughput import Marks, Samples, Throughput
+from stepscope.queries.asking import Source
+from stepscope.queries.significance import significance
+from stepscope.store.sink import EventFileSink
+from stepscope.store.writing import RecordWriter
+
+VIEWS = ("op", "scope", "graph", "code")
+LENSES = [*((f"views-{view}", {"view": view}) for view in VIEWS), ("throughput", {}), ("incore", {}), ("dcn", {})]
+
+
+def series_file(path: Path, step_ms: int) -> Path:
+    """A log directory with a run of 40 steps."""
+    sink = EventFileSink(str(path))
+    RecordWriter(sink).write(rates(np.full(40, float(step_ms))), name="train")
+    sink.close()
+    return path
+
+
+@pytest.fixture(scope="module")
+def pairs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[Source, Source]]:
+    """Two small records for each lens."""
+    folder = tmp_path_factory.mktemp("compared")
+    for name in ("tiny", "synth_gpu"):
+        (folder / f"{name}.pb").write_bytes(gzip.decompress((data / "tfprof" / f"{name}.pb.gz").read_bytes()))
+    dcn = sorted(p for p in (data / "dcn" / "cases").iterdir())
+    with_rows = [path for path in dcn if any_rows(path)][:2]
+    return {
+        "views": (stepscope.open(folder / "tiny.pb"), stepscope.open(folder / "synth_gpu.pb")),
+        "throughput": (
+            stepscope.open(series_file(folder / "fast", 10)),
+            stepscope.open(series_file(folder / "slow", 15)),
+        ),
+        "incore": (
+            stepscope.open(data / "incore" / "o15_user_phases_no_collective"),
+            stepscope.open(data / "incore" / "o24_user_phases_masks"),
+        ),
+        "dcn": (stepscope.open(with_rows[0]), stepscope.open(with_rows[1])),
+    }
+
+
+def any_rows(path: Path) -> bool:
+    return bool(stepscope.open(path).dcn().all_cores)
+
+
+def compared(pair: tuple[Source, Source], lens: str, options: dict[str, Any]) -> dict[str, Any]:
+    answer = getattr(pair[0], lens.partition("-")[0])(compare=pair[1], **options)
+    document: dict[str, Any] = json.loads(json.dumps(answer.to_json()))
+    return document
+
+
+@pytest.mark.parametrize(("lens", "options"), LENSES)
+def test_a_record_compared_with_itself_differs_by_nothing(
+    pairs: dict[str, tuple[Source, Source]], lens: str, options: dict[str, Any]
+) -> None:
+    for source in pairs[lens.partition("-")[0]]:
+        document = compared((source, source), lens, options)
+        assert document["unmatched_share"] == 0
+        assert {row["state"] for row in document["rows"]} <= {"both"}
+        assert all(value == 0 for row in document["rows"] for value in (row["delta"] or {}).values())
+        assert document["rows"]
+
+
+@pytest.mark.parametrize(("lens", "options"), LENSES)
+def test_the_other_way_round_every_delta_changes_its_sign(
+    pairs: dict[str, tuple[Source, Source]], lens: str, options: dict[str, Any]
+) -> None:
+    a, b = pairs[lens.partition("-")[0]]
+    there, back = compared((a, b), lens, options), compared((b, a), lens, options)
+    turned = {"both": "both", "added": "removed", "removed": "added"}
+    mine = {row["key"]: row for row in there["rows"]}
+    theirs = {row["key"]: row for row in back["rows"]}
+    assert mine.keys() == theirs.keys()
+    for key, row in mine.items():
+        other = theirs[key]
+        assert (row["a"], row["b"], turned[row["state"]]) == (other["b"], other["a"], other["state"])
+        assert {name: -value for name, value in (row["delta"] or {}).items()} == (other["delta"] or {})
+    assert there["unmatched_share"] == pytest.approx(back["unmatched_share"])
+
+
+def test_the_command_and_python_compare_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    a, b = series_file(tmp_path / "a", 10), series_file(tmp_path / "b", 15)
+    assert main(["throughput", str(a), "--compare", str(b), "--format", "json"]) == 0
+    asked = stepscope.open(a).throughput(compare=stepscope.open(b)).to_json()
+    assert json.loads(capsys.readouterr().out) == json.loads(json.dumps(asked))
+
+
+def profile_file(path: Path, steps: int, scope: str, micros: int = 100) -> Path:
+    """A profile of scope/a, scope/b and other, each taking so long in each step."""
+    message = tfprof_log_pb2.ProfileProto(steps=range(steps))
+    for number, name in enumerate((f"{scope}/a", f"{scope}/b", "other")):
+        node = message.nodes[number]
+        node.name, node.op, node.canonical_device = name, "Op", "/cpu:0"
+        node.op_types.extend(["/cpu:0", "Op"])
+        for step in range(steps):
+            execs = node.execs[step]
+            execs.run_count, execs.all_start_micros, execs.latest_end_micros = 1, 1000, 1000 + micros
+            execs.cpu_execs["/cpu:0"].times.add().int64_values.extend([1000, micros])
+    path.write_bytes(message.SerializeToString())
+    return path
+
+
+def test_profiles_of_unequally_many_steps_are_compared_per_step(tmp_path: Path) -> None:
+    a = stepscope.open(profile_file(tmp_path / "a.pb", 2, "net"))
+    b = stepscope.open(profile_file(tmp_path / "b.pb", 6, "net"))
+    document = a.views(view="scope", compare=b).to_json()
+    assert document["per"] == "step"
+    assert {row["delta"]["total_exec_micros"] for row in document["rows"]} == {0}
+    total = a.views(view="scope", compare=b, step="all").to_json()
+    assert total["per"] == "total"
+    assert max(abs(row["delta"]["total_exec_micros"]) for row in total["rows"]) == 3 * 100 * 4
+
+
+def test_a_subtree_that_moved_is_suggested_as_a_rename(tmp_path: Path) -> None:
+    a = stepscope.open(profile_file(tmp_path / "a.pb", 1, "encoder"))
+    b = stepscope.open(profile_file(tmp_path / "b.pb", 1, "net"))
+    assert a.views(view="scope", compare=b).to_json()["renames"] == [{"from": "net", "to": "encoder", "rows": 3}]
+    assert a.views(view="scope", compare=a).to_json()["renames"] == []
+
+
+def test_a_printed_comparison_shows_both_sides_largest_change_first(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    a, b = profile_file(tmp_path / "a.pb", 1, "net", 150), profile_file(tmp_path / "b.pb", 1, "net")
+    assert main(["views", str(a), "--view", "scope", "--compare", str(b)]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0].split() == ["key", "A", "B", "delta", "delta", "%"]
+    assert lines[1].split() == ["_TFProfRoot", "450", "300", "150", "50.000"]
+    assert lines[2].split() == ["net", "300", "200", "100", "50.000"]
+    assert main(["views", str(a), "--view", "scope", "--compare", str(b), "--format", "csv"]) == 0
+    rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
+    assert rows[0]["total_exec_micros delta"] == "150"
+
+
+def test_an_answer_is_an_escaped_table_in_a_notebook(tmp_path: Path) -> None:
+    source = stepscope.open(profile_file(tmp_path / "a.pb", 1, "<script>alert(1)</script>"))
+    for answer in (source.views(view="graph"), source.views(view="graph", compare=source), source.findings()):
+        html = answer._repr_html_()
+        assert html.startswith("<table>")
+        assert "<script>" not in html
+    assert "&lt;script&gt;" in source.views(view="graph")._repr_html_()
+
+
+@pytest.mark.parametrize("lens", ["throughput", "incore", "dcn"])
+def test_each_lens_is_a_table_in_a_notebook(pairs: dict[str, tuple[Source, Source]], lens: str) -> None:
+    assert getattr(pairs[lens][0], lens)()._repr_html_().startswith("<table>")
+
+
+def rates(step_ms: np.ndarray) -> Throughput:
+    """A series that is asked after every step."""
+    time_ns = np.cumsum(step_ms * 1e6).astype(np.int64)
+    count, step = np.full(len(time_ns), 8), np.arange(len(time_ns))
+    samples = Samples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(time_ns) + 1))
+    marks = Marks(step=step, time_ns=time_ns, count=count)
+    return dataclasses.replace(Throughput(header=Header(), start_ns=0), marks=marks, samples=samples)
+
+
+def drifting(seed: int, mean_ms: float, size: int = 2000) -> np.ndarray:
+    """Step times whose neighbours are alike: a slow wander around a mean."""
+    noise = np.random.default_rng(seed).normal(0, 0.05, size)
+    wander = np.zeros(size)
+    for at in range(1, size):
+        wander[at] = 0.98 * wander[at - 1] + noise[at]
+    return np.maximum(mean_ms + wander, 0.1)
+
+
+def verdict(a: np.ndarray, b: np.ndarray) -> str:
+    (found,) = significance(analyze(rates(a)), analyze(rates(b)))
+    word: str = found["verdict"]
+    return word
+
+
+def test_a_wander_is_not_taken_for_a_difference() -> None:
+    words = [verdict(drifting(2 * seed, 10), drifting(2 * seed + 1, 10)) for seed in range(30)]
+    assert words.count("different") <= 5, "were the steps independent it would be most of them"
+
+
+def test_a_real_difference_is_found_through_the_wander() -> None:
+    assert {verdict(drifting(2 * seed, 10), drifting(2 * seed + 1, 11)) for seed in range(10)} == {"different"}
+
+
+def test_a_few_steps_say_nothing() -> None:
+    assert verdict(np.full(5, 10.0), np.full(5, 20.0)) == "too_short"
+
+
+@given(st.integers(0, 1000), st.floats(5, 20), st.floats(5, 20))
+def test_significance_the_other_way_round_is_the_same(seed: int, one_ms: float, other_ms: float) -> None:
+    a, b = analyze(rates(drifting(seed, one_ms, 200))), analyze(rates(drifting(seed + 1, other_ms, 200)))
+    (there,), (back,) = significance(a, b), significance(b, a)
+    assert there["difference"] == -back["difference"]
+    assert (there["standard_error"], there["verdict"]) == (back["standard_error"], back["verdict"])
