@@ -209,6 +209,7 @@ class Executions(Group):
     duration_ticks: I64 = column("int64", "With what it called", default=0)
     self_ticks: I64 = column("int64", "Without what it called", default=0)
     count: I32 = column("int32", "Executions in this row", default=1)
+    launch: I32 = column("int32", "The call that launched it, in executions, -1 for none", default=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -323,6 +324,7 @@ _REFERENCES = (
     ("executions", "node", "nodes"),
     ("executions", "step", "steps"),
     ("executions", "lane", "lanes"),
+    ("executions", "launch", "executions"),
     ("allocations", "node", "nodes"),
     ("allocations", "step", "steps"),
     ("allocations", "device", "strings"),

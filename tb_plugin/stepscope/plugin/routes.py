@@ -14,7 +14,8 @@ from werkzeug import wrappers
 
 from stepscope.plugin.answers import Answer, json_answer
 from stepscope.queries import documents
-from stepscope.queries.asking import Cache, Source
+from stepscope.queries.asking import Source
+from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, StoreCatalog
 from stepscope.queries.documents import Query
 from stepscope.store.local import LocalStore
@@ -31,7 +32,7 @@ class Routes:
         self._lock = threading.Lock()
         self._refreshed_s = -REFRESH_S
         self._catalog: Catalog | None = None
-        self._cache = Cache(16)
+        self._caches = Caches()
         self._answers: dict[str, Callable[[Query], Any]] = {
             "index": documents.index,
             "views": documents.views,
@@ -58,7 +59,7 @@ class Routes:
         return bool(self._fresh(None).refs())
 
     def _source(self, request: wrappers.Request) -> Source:
-        return Source(self._fresh(request), where=self._context.logdir or "", cache=self._cache)
+        return Source(self._fresh(request), where=self._context.logdir or "", caches=self._caches)
 
     def _fresh(self, request: wrappers.Request | None) -> Catalog:
         with self._lock:

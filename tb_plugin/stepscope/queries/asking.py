@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -13,11 +12,16 @@ from stepscope.errors import OptionError
 from stepscope.findings import tfprof_advice
 from stepscope.lenses import dcn, incore, throughput, views
 from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.lenses.views.executions.breakdown import Breakdown
+from stepscope.lenses.views.executions.launches import Launches
+from stepscope.lenses.views.executions.ranks import Ranks
 from stepscope.model.columns import Record
 from stepscope.model.profile import Profile
 from stepscope.queries import options as option_tables
+from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.comparing import compare as compare_lens
+from stepscope.queries.executions import Executions, compare_ranks
 from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
 from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
 from stepscope.queries.subjects import findings
@@ -25,41 +29,6 @@ from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
 
 T = TypeVar("T")
-
-
-class Cache:
-    """The values that were asked for last, computed once each. Safe for several threads: one value being made does not
-    keep another from being read.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._cells: OrderedDict[Hashable, _Cell] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made by `make` when it is not there."""
-        with self._lock:
-            cell = self._cells.setdefault(key, _Cell())
-            self._cells.move_to_end(key)
-            while len(self._cells) > self._size:
-                self._cells.popitem(last=False)
-        value: T = cell.get(make)
-        return value
-
-
-class _Cell:
-    """One value, made once."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._made: list[Any] = []
-
-    def get(self, make: Callable[[], Any]) -> Any:
-        with self._lock:
-            if not self._made:
-                self._made.append(make())
-            return self._made[0]
 
 
 class SharedEngine:
@@ -83,7 +52,7 @@ class Source:
     catalog: Catalog
     choice: Choice = Choice()
     where: str = ""
-    cache: Cache = dataclasses.field(default_factory=lambda: Cache(8), repr=False, compare=False)
+    caches: Caches = dataclasses.field(default_factory=Caches, repr=False, compare=False)
 
     def choose(self, run: str | None = None, name: str | None = None, record_step: int | None = None) -> Source:
         """The same source, with a narrower choice."""
@@ -125,7 +94,7 @@ class Source:
 
     def read(self, ref: RecordRef) -> Record:
         """A record, kept for the next question."""
-        return self.cache.get((ref.run, ref.kind, ref.name, ref.key), lambda: self.catalog.read(ref))
+        return self.caches.records.get((ref.run, ref.kind, ref.name, ref.key), lambda: self.catalog.read(ref))
 
     def views(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
@@ -138,16 +107,34 @@ class Source:
         chosen: ViewsOptions = option_tables.build("views", values)
         ref = self.one("profile")
         key = ("windows", ref.run, ref.name, ref.key, chosen)
-        return self.cache.get(key, lambda: Windows(self.view(ref, chosen)))
+        return self.caches.views.get(key, lambda: Windows(self.view(ref, chosen)))
 
     def view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
         """A view of a profile."""
         key = ("view", ref.run, ref.name, ref.key, chosen)
-        return self.cache.get(key, lambda: self.engine(ref).analyze(chosen))
+        return self.caches.views.get(key, lambda: self.engine(ref).analyze(chosen))
 
     def engine(self, ref: RecordRef) -> SharedEngine:
         """The view engine of a profile."""
-        return self.cache.get(("engine", ref.run, ref.name, ref.key), lambda: SharedEngine(self._profile(ref)))
+        return self.caches.engines.get((ref.run, ref.name, ref.key), lambda: SharedEngine(self._profile(ref)))
+
+    def executions(self) -> Executions:
+        """Questions to the chosen profile's single executions: `timeline`, `event`, `memory`."""
+        ref = self.one("profile")
+        key = ("executions", ref.run, ref.name, ref.key)
+        return self.caches.answers.get(key, lambda: Executions(self._profile(ref)))
+
+    def breakdown(self) -> Breakdown:
+        """The time of each step by category, and what each accelerator did in it."""
+        return self.executions().breakdown
+
+    def launches(self) -> Launches:
+        """Launch delays by kernel, and why streams stand idle."""
+        return self.executions().launches
+
+    def ranks(self) -> Ranks:
+        """The ranks of a job side by side: those of the chosen runs, or of the job that the one run is part of."""
+        return compare_ranks(self)
 
     def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The reports of tfprof's four checkers on the chosen profile, with `compat="tfprof"` in its own words."""
@@ -183,7 +170,7 @@ class Source:
         """What the throughput, in-core or dcn lens says of the chosen records."""
         refs = self.several(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
-        return self.cache.get(key, lambda: _MODULES[lens].analyze([self.read(ref) for ref in refs], chosen))
+        return self.caches.answers.get(key, lambda: _MODULES[lens].analyze([self.read(ref) for ref in refs], chosen))
 
 
 _MODULES: dict[str, Any] = {"throughput": throughput, "incore": incore, "dcn": dcn}

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.options import OptionSpec
-from stepscope.lenses.views.memory import memory_over_time
+from stepscope.queries import executions
 from stepscope.queries import options as option_lists
 from stepscope.queries.asking import Source
 from stepscope.queries.selection import Choice
@@ -18,7 +18,6 @@ from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
-MAX_COLUMNS = 4000
 
 
 @dataclass(frozen=True)
@@ -76,14 +75,16 @@ def index(query: Query) -> dict[str, Any]:
 
 
 def views(query: Query) -> dict[str, Any]:
-    """A view: a window of its rows, an icicle, one row, or a comparison; or memory over time."""
+    """A view: a window of its rows, an icicle, one row, or a comparison; or what its executions answer."""
     source, values = query.chosen(), query.options("views")
     baseline = query.baseline()
     if baseline is not None:
         compared: dict[str, Any] = source.views(compare=baseline, **values).to_json()
         return compared
-    windows = source.windows(**values)
     shape = query.text("shape", "rows")
+    if shape in executions.SHAPES:
+        return executions.answer(query, shape)
+    windows = source.windows(**values)
     if shape == "icicle":
         return windows.icicle(
             query.text("metric", "total_exec_micros"),
@@ -93,18 +94,16 @@ def views(query: Query) -> dict[str, Any]:
         )
     if shape == "node":
         return windows.node(query.integer("id", 0))
-    if shape == "memory":
-        columns = max(1, min(query.integer("width_px", 1000), MAX_COLUMNS))
-        return {"series": [s.thinned(columns).to_json() for s in memory_over_time(windows.result.profile)]}
     if shape != "rows":
-        raise OptionError(f"shape is {shape!r}", where="query", remedy="Choose from rows, icicle, node, memory")
+        known = ", ".join(("rows", "icicle", "node", *executions.SHAPES))
+        raise OptionError(f"shape is {shape!r}", where="query", remedy=f"Choose from {known}")
     return _rows(query, windows)
 
 
 def _rows(query: Query, windows: Windows) -> dict[str, Any]:
     result = windows.result
     window = RowWindow(
-        Opened(query.integer("depth", 1), _toggled(query.text("toggled"))),
+        Opened(query.integer("depth", 1), _toggled(query.text("toggled")), _toggled(query.text("below"), "below")),
         query.integer("offset", 0),
         query.integer("limit", 100),
         query.text("sort"),
@@ -121,11 +120,11 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
     } | windows.rows(window)
 
 
-def _toggled(text: str) -> tuple[int, ...]:
+def _toggled(text: str, name: str = "toggled") -> tuple[int, ...]:
     try:
         toggled = tuple(int(part) for part in text.split(",") if part)
     except ValueError:
-        raise OptionError(f"toggled is {text[:40]!r}", where="query", remedy="Give row ids with commas") from None
+        raise OptionError(f"{name} is {text[:40]!r}", where="query", remedy="Give row ids with commas") from None
     if len(toggled) > MAX_TOGGLED:
         raise OptionError(f"{len(toggled)} toggled rows", where="query", remedy="Open rows by depth instead")
     return toggled

@@ -58,4 +58,5 @@ def _result(source: Source, lens: str, ref: RecordRef) -> Any:
     if lens == "views":
         return source.engine(ref)
     module: Any = {"throughput": throughput, "incore": incore, "dcn": dcn}[lens]
-    return source.cache.get((lens, "finding", ref.run, ref.name, ref.key), lambda: module.analyze([source.read(ref)]))
+    key = (lens, "finding", ref.run, ref.name, ref.key)
+    return source.caches.answers.get(key, lambda: module.analyze([source.read(ref)]))

@@ -78,15 +78,25 @@ def _group_starts(groups: Ints, values: NDArray[Any]) -> NDArray[Any]:
 
 @dataclass(frozen=True)
 class Opened:
-    """Which rows are open: those down to a depth, except the toggled ones, and the ancestors of matches."""
+    """Which rows are open: those down to a depth, except the toggled ones, and the ancestors of matches.
+
+    Attributes:
+        depth: Rows down to this depth are open.
+        toggled: Rows that are open where they would be closed, and the other way round.
+        below: Rows from which on all below are open, or, with a minus, closed; later ones win.
+    """
 
     depth: int = 1
     toggled: tuple[int, ...] = ()
+    below: tuple[int, ...] = ()
 
 
 def open_rows(tree: Tree, opened: Opened, matched: Bools | None = None) -> Bools:
     """Whether each row shows its children."""
     flags: Bools = tree.depth < opened.depth
+    for row in opened.below:
+        if abs(row) < len(tree):
+            flags[abs(row) : int(tree.end[abs(row)])] = row >= 0
     inside = [i for i in opened.toggled if 0 <= i < len(tree)]
     flags[inside] = ~flags[inside]
     if matched is not None:

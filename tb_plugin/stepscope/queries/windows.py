@@ -54,6 +54,9 @@ class Windows:
         self._matched = functools.lru_cache(2)(self._searched)
         self._icicle = functools.lru_cache(2)(self._laid_out)
 
+    def __len__(self) -> int:
+        return len(self.tree)
+
     def rows(self, window: RowWindow) -> dict[str, Any]:
         """The rows in sight."""
         self._check_row(window.root)
@@ -104,6 +107,7 @@ class Windows:
                 "depth": int(self.tree.depth[row]),
                 "parent": int(self.tree.parent[row]),
                 "children": int(self.tree.children[row]),
+                "end": int(self.tree.end[row]),
                 "open": bool(is_open[row]),
                 "matched": bool(matched is not None and matched[row]),
             }
