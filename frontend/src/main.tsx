@@ -1,30 +1,36 @@
 /** The panel: TensorBoard imports this module into the plugin's frame and calls `render`. */
 
 import { render as renderInto } from "preact";
-import { useEffect } from "preact/hooks";
-import { DcnLens } from "./dcn";
+import { useEffect, useState } from "preact/hooks";
 import { FindingsLens } from "./findings";
-import { InCoreLens } from "./incore";
+import { RequestError } from "./lib/api";
 import { commandFor } from "./lib/commands";
 import { connectHost } from "./lib/host";
 import { recordsOf } from "./lib/selection";
 import type { Lens } from "./lib/state";
 import { followTheme } from "./lib/theme";
+import { Overview } from "./overview";
 import { ThroughputLens } from "./throughput";
 import { bindAddress, bindVisibility, pollWhileLive } from "./ui/binding";
 import { HelpSheet } from "./ui/help_sheet";
 import { NothingLogged } from "./ui/nothing_logged";
 import { Session, SessionProvider, useSession } from "./ui/session";
-import { Header, ShellNotices } from "./ui/shell";
+import { Header, OF_ONE_RECORD, ShellNotices } from "./ui/shell";
 import { Empty, Failure, Skeleton } from "./ui/states";
 import styles from "./ui/styles.css";
 import { ViewsLens } from "./views";
 
-const LENS_PANELS: Readonly<Record<Lens, () => preact.JSX.Element | null>> = {
+type LensView = () => preact.JSX.Element | null;
+
+/** The lenses of devices are loaded when one is opened: the first screen needs none of them. */
+const loadDevices = () => import("./devices");
+
+const LENS_PANELS: Readonly<Record<Lens, LensView>> = {
+  overview: Overview,
   views: ViewsLens,
   throughput: ThroughputLens,
-  incore: InCoreLens,
-  dcn: DcnLens,
+  incore: () => <Later lens="InCoreLens" />,
+  dcn: () => <Later lens="DcnLens" />,
   findings: FindingsLens,
 };
 
@@ -60,10 +66,26 @@ function LensPanel() {
   if (recordsOf(index, lens).length === 0) {
     return <NothingLogged lens={lens} />;
   }
-  const ofOneRecord = lens !== "throughput" && lens !== "findings";
+  const ofOneRecord = OF_ONE_RECORD.includes(lens);
   if (ofOneRecord && session.choices.value.missing) return <MissingRecord />;
   const Shown = LENS_PANELS[lens];
   return <Shown key={lens} />;
+}
+
+function Later({ lens }: { lens: keyof Awaited<ReturnType<typeof loadDevices>> }) {
+  const [loaded, setLoaded] = useState<{ readonly view: LensView } | RequestError | null>(null);
+  const load = () => {
+    const where = "static/devices.js";
+    const lost = () => new RequestError("a part of the panel did not load", where, "Check that TensorBoard still runs");
+    setLoaded(null);
+    loadDevices().then(
+      (devices) => setLoaded({ view: devices[lens] }),
+      () => setLoaded(lost()),
+    );
+  };
+  useEffect(load, [lens]);
+  if (loaded instanceof RequestError) return <Failure error={loaded} retry={load} />;
+  return loaded === null ? <Skeleton /> : <loaded.view />;
 }
 
 function MissingRecord() {

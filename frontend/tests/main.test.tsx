@@ -62,7 +62,7 @@ describe("the panel says which state it is in, and what to do next", () => {
 
   test("the record in the address is gone: the newest instead", async () => {
     serve({ index: index("profile"), options: OPTIONS });
-    location.hash = "#stepscope&p.stepscope.run=gone";
+    location.hash = "#stepscope&p.stepscope.lens=views&p.stepscope.run=gone";
     render();
     await shows("The record in the address is not here");
     await shows("Show the newest");
@@ -101,7 +101,7 @@ describe("the panel says which state it is in, and what to do next", () => {
       problems: [],
     };
     const asked = serve({ index: index("profile"), options: OPTIONS, views: rows });
-    location.hash = "#stepscope&p.stepscope.opt.min_micros=999";
+    location.hash = "#stepscope&p.stepscope.lens=views&p.stepscope.opt.min_micros=999";
     render();
     await shows("The options hide every row");
     expect(asked.some((url) => url.startsWith("views?") && url.includes("min_micros=999"))).toBe(true);
@@ -126,11 +126,21 @@ test("tabs are a tab list in which lenses without data are marked", async () => 
   serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} } });
   render();
   await vi.waitFor(() => expect(document.querySelectorAll('[role="tab"].nothing')).toHaveLength(3));
-  expect(document.querySelector('[aria-selected="true"]')?.textContent).toBe("Views");
+  expect(document.querySelector('[aria-selected="true"]')?.textContent).toBe("Overview");
+});
+
+test("the overview says what is logged, and of what is not how to log it", async () => {
+  serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} }, findings: [] });
+  render();
+  await shows("1 record in 1 run");
+  await shows("No rule sees something to gain");
+  expect(document.body.textContent).toContain("rate = writer.throughput(");
+  expect(document.body.textContent).not.toContain("writer.log_profile(");
 });
 
 test("the sheet of commands is made from the commands that there are", async () => {
   serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} } });
+  location.hash = "#stepscope&p.stepscope.lens=views";
   render();
   await shows("Try again");
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "?" }));

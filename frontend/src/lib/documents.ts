@@ -57,6 +57,8 @@ export interface ViewRow {
   readonly depth: number;
   readonly parent: number;
   readonly children: number;
+  /** The row after the last one below it. */
+  readonly end?: number;
   readonly open: boolean;
   readonly matched: boolean;
   readonly [figure: string]: unknown;

@@ -4,6 +4,7 @@ import type { IndexDocument, RecordInfo } from "./documents";
 import type { Lens, PanelState } from "./state";
 
 const KINDS: Record<Lens, string> = {
+  overview: "",
   views: "profile",
   throughput: "throughput",
   incore: "incore",
@@ -28,7 +29,7 @@ export interface Choices {
 /** Worked out once for each index: there can be tens of thousands of records. */
 const known = new WeakMap<IndexDocument, Map<Lens, readonly RunRecord[]>>();
 
-/** The records of a lens; findings stand on all of them. */
+/** The records of a lens; overview and findings stand on all of them. */
 export function recordsOf(index: IndexDocument, lens: Lens): readonly RunRecord[] {
   const byLens = known.get(index) ?? new Map<Lens, readonly RunRecord[]>();
   known.set(index, byLens);

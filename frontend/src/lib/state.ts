@@ -1,7 +1,9 @@
 /** What the panel shows, as one flat validated object. The address holds it field by field. */
 
-export const LENSES = ["views", "throughput", "incore", "dcn", "findings"] as const;
+export const LENSES = ["overview", "views", "throughput", "incore", "dcn", "findings"] as const;
 export type Lens = (typeof LENSES)[number];
+/** Lenses with a kind of record of their own. */
+export const RECORD_LENSES = ["views", "throughput", "incore", "dcn"] as const;
 
 export const VIEWS = ["op", "scope", "graph", "code"] as const;
 export type View = (typeof VIEWS)[number];
@@ -37,8 +39,8 @@ function integer(initial: number, least: number): Field<number> {
   return { initial, parse, format: String };
 }
 
-function integers(): Field<readonly number[]> {
-  const one = integer(0, 0);
+function integers(least = 0): Field<readonly number[]> {
+  const one = integer(0, least);
   return { initial: [], parse: (t) => (t === "" ? [] : t.split(",").map(one.parse)), format: (v) => v.join(",") };
 }
 
@@ -47,6 +49,23 @@ function words(): Field<readonly string[]> {
     initial: [],
     parse: (t) => (t === "" ? [] : t.split(",").map(decodeURIComponent)),
     format: (v) => v.map(encodeURIComponent).join(","),
+  };
+}
+
+/** Whole numbers by name: `a:1,b:2`. */
+function numbers(): Field<Readonly<Record<string, number>>> {
+  const { parse: positive } = integer(1, 1);
+  const pair = (one: string): [string, number] => {
+    const cut = one.lastIndexOf(":");
+    return [decodeURIComponent(one.slice(0, cut)), positive(one.slice(cut + 1))];
+  };
+  return {
+    initial: {},
+    parse: (t) => (t === "" ? {} : Object.fromEntries(t.split(",").map(pair))),
+    format: (v) =>
+      Object.entries(v)
+        .map(([name, value]) => `${encodeURIComponent(name)}:${value}`)
+        .join(","),
   };
 }
 
@@ -61,7 +80,7 @@ function range(): Field<readonly [number, number] | null> {
 }
 
 const FIELDS = {
-  /** Empty: the first lens that has data. */
+  /** Empty: the overview. */
   lens: choice(["", ...LENSES], ""),
   /** Run, record name and record step; empty: the newest. */
   run: text(),
@@ -73,6 +92,8 @@ const FIELDS = {
   /** Rows down to this depth are open; 0 leaves it to the view. */
   depth: integer(0, 0),
   toggled: integers(),
+  /** Rows from which on all below are open, or, with a minus, closed; later ones win, toggled rows turn theirs again. */
+  below: integers(Number.MIN_SAFE_INTEGER),
   sort: text(),
   search: text(),
   match: integer(0, 0),
@@ -82,13 +103,19 @@ const FIELDS = {
   metric: text(),
   side: choice(["both", "total", "self"], "both"),
   drawer: choice(["", "open"], ""),
+  /** Down from the root to what it calls, or up from the selected row to its callers. */
+  direction: choice(["down", "up"], "down"),
   /** Columns that the user hid. */
   hidden: words(),
+  /** Widths that the user gave to columns, by lens and column. */
+  widths: numbers(),
   /** Runs of the throughput chart that the user switched off. */
   muted: words(),
-  x: choice(["step", "relative", "wall"], "step"),
+  x: choice(["step", "samples", "relative", "wall"], "step"),
   y: choice(["linear", "log"], "linear"),
   rate: choice(["both", "local", "avg"], "both"),
+  /** What the throughput lens draws: rates, how much faster than the baseline, or how long steps take. */
+  chart: choice(["rate", "speed-up", "step time"], "rate"),
   zoom: range(),
   /** Selected row of a lens whose rows have words as keys. */
   key: text(),

@@ -2,6 +2,9 @@
 
 import { type KeptDocument, KeptDocuments } from "./kept_documents";
 
+/** The whole panel, in this one file: the page of a report holds no other. */
+export { render } from "../main";
+
 const NO_SERVER = "A report has no server to export from: use Copy, or ask the source itself";
 
 /** Makes the documents of the element answer the panel's questions. */

@@ -16,6 +16,8 @@ interface Drawn {
 
 const SPACE_X_PX = 95;
 const SPACE_Y_PX = 44;
+/** The share of the chart's width from which a span is shaded over its height. */
+const LEAST_SPAN = 0.008;
 /** Lines with fewer points show each of them. */
 const FEW_POINTS = 40;
 
@@ -82,8 +84,11 @@ function drawSpan(context: CanvasRenderingContext2D, { from, to, colour }: Span,
   const width = Math.max(x.at(to) - left, 2);
   if (left > edges.right || left + width < edges.left) return;
   context.fillStyle = colour;
-  context.globalAlpha = 0.18;
-  context.fillRect(left, edges.top, width, edges.bottom - edges.top);
+  // Many short spans side by side would hide the lines: they are ticks on top only.
+  if (width >= LEAST_SPAN * (edges.right - edges.left)) {
+    context.globalAlpha = 0.18;
+    context.fillRect(left, edges.top, width, edges.bottom - edges.top);
+  }
   context.globalAlpha = 0.9;
   context.fillRect(left, edges.top - 4, width, 4);
   context.globalAlpha = 1;

@@ -3,12 +3,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { matcher } from "../lib/matching";
 import { Grid, type GridColumn } from "./grid";
-import { copyText } from "./states";
 
-export interface DataColumn<R> extends GridColumn<R> {
-  /** What the column is sorted by; null goes last. */
-  value(row: R): number | string | null;
-}
+/** Sorted by its value; null goes last. */
+export type DataColumn<R> = GridColumn<R>;
 
 interface DataTableProps<R> {
   readonly label: string;
@@ -49,12 +46,6 @@ export function DataTable<R>(props: DataTableProps<R>) {
         const row = sorted[index];
         if (row !== undefined) props.onOpen?.(row);
       }}
-      onKey={(event, index) => {
-        const row = sorted[index];
-        if (event.key !== "c" || row === undefined) return false;
-        copyText(toTsv(columns, [row]));
-        return true;
-      }}
       reveal={first === "" ? null : { row: cursor, token: first }}
       {...(props.rowClass ? { rowClass: props.rowClass } : {})}
     />
@@ -80,10 +71,4 @@ export function searchRows<R>(rows: readonly R[], columns: readonly DataColumn<R
   if (matches === null) return rows;
   const words = columns.filter(({ numeric }) => !numeric);
   return rows.filter((row) => words.some((column) => matches(column.cell(row).text)));
-}
-
-/** Rows as tab-separated text, for a spreadsheet. */
-export function toTsv<R>(columns: readonly DataColumn<R>[], rows: readonly R[]): string {
-  const lines = rows.map((row) => columns.map((column) => String(column.value(row) ?? "")).join("\t"));
-  return [columns.map(({ key }) => key).join("\t"), ...lines].join("\n");
 }

@@ -4,10 +4,15 @@ import { Component, type ComponentChildren } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { contentHeight, scrollTopFor, type Viewport, visibleRows } from "../lib/scroll";
 import { useSize } from "./canvas";
+import { type CopiedColumn, toMarkdown, toTsv } from "./copying";
+import { Head, useWidths } from "./grid_head";
+import { copyText } from "./states";
+import { useTypeAhead } from "./type_ahead";
 
 const ROW_HEIGHT = 22;
 const HEAD_HEIGHT = 28;
 const PADDING_RIGHT = 12;
+const MOST_LOOKED_THROUGH = 5000;
 
 export interface Cell {
   readonly text: string;
@@ -18,9 +23,7 @@ export interface Cell {
   readonly tone?: "muted" | "more" | "less" | "bad";
 }
 
-export interface GridColumn<R> {
-  readonly key: string;
-  readonly title: string;
+export interface GridColumn<R> extends CopiedColumn<R> {
   readonly unit?: string;
   /** Definition and formula, in a sentence. */
   readonly help: string;
@@ -57,7 +60,8 @@ export interface GridProps<R> {
 }
 
 export function Grid<R>(props: GridProps<R>) {
-  const { columns, count, cursor, onRange, reveal } = props;
+  const { count, cursor, onRange, reveal } = props;
+  const [columns, setWidth] = useWidths(props.columns);
   const scroller = useRef<HTMLDivElement>(null);
   const grid = useRef(props);
   grid.current = props;
@@ -83,13 +87,27 @@ export function Grid<R>(props: GridProps<R>) {
     show(next);
     props.onCursor(next);
   };
+  const typeAhead = useTypeAhead((from, begins) => {
+    for (let step = 0; step < Math.min(count, MOST_LOOKED_THROUGH); step++) {
+      const row = props.row((from + step) % count);
+      if (row !== undefined && begins(columns[0]?.cell(row).text ?? "")) return move((from + step) % count);
+    }
+  });
+  const copy = ({ key }: KeyboardEvent): boolean => {
+    const row = cursor >= 0 ? props.row(cursor) : undefined;
+    const write = key === "c" ? toTsv : key === "m" ? toMarkdown : null;
+    if (row === undefined || write === null) return false;
+    copyText(write(columns, [row]));
+    return true;
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.ctrlKey || event.metaKey || count === 0) return;
     const page = Math.max(Math.floor(view.viewHeight / ROW_HEIGHT) - 1, 1);
-    const target = moveOf(event.key, cursor, page, count);
-    if (target !== null) move(target);
+    const target = event.altKey ? null : moveOf(event.key, cursor, page, count);
+    if (target === -1) scroller.current?.querySelector<HTMLElement>(".head button")?.focus();
+    else if (target !== null) move(target);
     else if (event.key === "Enter" && props.onOpen && cursor >= 0) props.onOpen(cursor);
-    else if (!props.onKey?.(event, cursor)) return;
+    else if (!typeAhead(event, cursor) && !props.onKey?.(event, cursor) && !copy(event)) return;
     event.preventDefault();
     event.stopPropagation();
   };
@@ -111,7 +129,13 @@ export function Grid<R>(props: GridProps<R>) {
       onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
       onKeyDown={onKeyDown}
     >
-      <Head columns={columns} sort={props.sort} onSort={props.onSort} />
+      <Head
+        columns={columns}
+        sort={props.sort}
+        onSort={props.onSort}
+        onWidth={setWidth}
+        onLeave={() => scroller.current?.focus()}
+      />
       <div class="grid-body" role="presentation" style={{ height: `${contentHeight(view)}px` }}>
         <div class="grid-rows" role="presentation" style={{ transform: `translateY(${visible.top}px)` }}>
           {range(visible.first, visible.stop).map((index) => (
@@ -130,62 +154,18 @@ export function Grid<R>(props: GridProps<R>) {
   );
 }
 
+/** The row that a key leads to; -1 for the head. */
 function moveOf(key: string, cursor: number, page: number, count: number): number | null {
   if (key === "ArrowDown") return cursor + 1;
-  if (key === "ArrowUp") return cursor < 0 ? 0 : cursor - 1;
+  if (key === "ArrowUp") return Math.max(cursor - 1, -1);
   if (key === "PageDown") return cursor + page;
-  if (key === "PageUp") return cursor - page;
+  if (key === "PageUp") return Math.max(cursor - page, 0);
   if (key === "Home") return 0;
   return key === "End" ? count - 1 : null;
 }
 
 function range(first: number, stop: number): number[] {
   return Array.from({ length: Math.max(stop - first, 0) }, (_, k) => first + k);
-}
-
-interface HeadProps<R> {
-  readonly columns: readonly GridColumn<R>[];
-  readonly sort: string;
-  readonly onSort: (sort: string) => void;
-}
-
-function Head<R>({ columns, sort, onSort }: HeadProps<R>) {
-  return (
-    <div class="grid-head" role="row" aria-rowindex={1}>
-      {columns.map((column, index) => {
-        const direction = sort === column.key ? "ascending" : sort === `-${column.key}` ? "descending" : "none";
-        return (
-          <div
-            key={column.key}
-            role="columnheader"
-            aria-colindex={index + 1}
-            aria-sort={direction}
-            class={`head ${column.numeric ? "num" : ""} ${index === 0 ? "first" : ""}`}
-          >
-            <button
-              type="button"
-              tabIndex={-1}
-              title={column.help}
-              onClick={() => onSort(nextSort(column.key, column.numeric, sort))}
-            >
-              <span class="head-title">{column.title}</span>
-              {column.unit && <span class="unit">{column.unit}</span>}
-              <span class="arrow" aria-hidden="true">
-                {direction === "none" ? "" : direction === "ascending" ? "▲" : "▼"}
-              </span>
-            </button>
-          </div>
-        );
-      })}
-    </div>
-  );
-}
-
-/** Figures sort the largest first, words from A; a second click turns the order. */
-export function nextSort(key: string, numeric: boolean, sort: string): string {
-  const first = numeric ? `-${key}` : key;
-  const second = numeric ? key : `-${key}`;
-  return sort === first ? second : first;
 }
 
 interface RowProps<R> {

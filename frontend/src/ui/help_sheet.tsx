@@ -12,7 +12,11 @@ const WIDGET_KEYS: [string, [string, string][]][] = [
       ["← →", "Close or open a row"],
       ["Home End", "First or last row"],
       ["Enter", "Details"],
+      ["Alt+← Alt+→", "Close or open all below a row"],
+      ["Shift+letter", "Next row that begins with it"],
       ["c", "Copy the row, tab-separated"],
+      ["m", "Copy the row as Markdown"],
+      ["↑ at the top", "To the head: Enter sorts, Shift+← → resizes"],
     ],
   ],
   [

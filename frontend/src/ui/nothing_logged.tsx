@@ -5,7 +5,8 @@ import { useSession } from "./session";
 import { Empty } from "./states";
 
 /** How each kind of record is logged: the next step for who has none. */
-const HOW_TO_LOG: Readonly<Record<Lens, string>> = {
+export const HOW_TO_LOG: Readonly<Record<Lens, string>> = {
+  overview: "stepscope demo",
   views:
     'stepscope import trace.pt.trace.json --logdir LOGDIR\n\n# or from Python\nwith stepscope.Writer(LOGDIR) as writer:\n    writer.log_profile("trace.pt.trace.json", step=10)',
   throughput:
@@ -17,6 +18,7 @@ const HOW_TO_LOG: Readonly<Record<Lens, string>> = {
 };
 
 const NOTHING: Readonly<Record<Lens, string>> = {
+  overview: "Nothing is logged here yet",
   views: "No profile is logged here",
   throughput: "No throughput is logged here",
   incore: "No in-core timing is logged here",

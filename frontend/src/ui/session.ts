@@ -8,13 +8,14 @@ import { lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
 import type { IndexDocument, OptionTables } from "../lib/documents";
 import { type Choices, choose, recordsOf } from "../lib/selection";
-import { INITIAL_STATE, LENSES, type Lens, type PanelState, type ParsedState } from "../lib/state";
+import { INITIAL_STATE, type Lens, type PanelState, type ParsedState } from "../lib/state";
 import type { Theme } from "../lib/theme";
 import { Resource } from "./resource";
 
 /** Fields that name rows of one record, and mean nothing in another one. */
 const OF_RECORD = {
   toggled: [],
+  below: [],
   root: 0,
   selected: 0,
   match: 0,
@@ -35,13 +36,7 @@ export class Session {
   /** Rises when TensorBoard reloaded its data. */
   readonly reloads: Signal<number> = signal(0);
 
-  /** The lens that is shown: the chosen one, else the first with data. */
-  readonly lens: ReadonlySignal<Lens> = computed(() => {
-    const chosen = this.state.value.lens;
-    if (chosen !== "") return chosen;
-    const index = this.index.data.value;
-    return LENSES.find((lens) => index !== null && recordsOf(index, lens).length > 0) ?? "views";
-  });
+  readonly lens: ReadonlySignal<Lens> = computed(() => this.state.value.lens || "overview");
 
   readonly choices: ReadonlySignal<Choices> = computed(() => {
     const index = this.index.data.value;

@@ -9,6 +9,7 @@ import { type Session, useCommands, useSession } from "./session";
 import { Notices, Problems } from "./states";
 
 export const LENS_TITLES: Record<Lens, string> = {
+  overview: "Overview",
   views: "Views",
   throughput: "Throughput",
   incore: "In-core",
@@ -17,7 +18,7 @@ export const LENS_TITLES: Record<Lens, string> = {
 };
 
 /** Lenses that show one record; the others show all runs. */
-const OF_ONE_RECORD: readonly Lens[] = ["views", "incore", "dcn"];
+export const OF_ONE_RECORD: readonly Lens[] = ["views", "incore", "dcn"];
 
 export function Header() {
   const session = useSession();
@@ -85,7 +86,7 @@ function Pickers() {
   if (runs.length === 0) return null;
   const one = OF_ONE_RECORD.includes(session.lens.value);
   const together = session.lens.value === "dcn";
-  if (session.lens.value === "findings") return <RunOrAll />;
+  if (session.lens.value === "findings" || session.lens.value === "overview") return <RunOrAll />;
   const others = runs.filter((run) => run !== chosen?.run);
   return (
     <div class="pickers">

@@ -28,7 +28,7 @@ export function Empty({ title, children, code, action }: EmptyProps) {
   );
 }
 
-function CodeBlock({ code }: { code: string }) {
+export function CodeBlock({ code }: { code: string }) {
   return (
     <div class="code">
       <pre>{code}</pre>

@@ -75,6 +75,7 @@ export function figureColumn(column: ViewColumn, { root, rows }: RowsDocument): 
     help: column.help,
     width: figureWidth(title, scale.unit, [formatIn(scale, whole), formatIn(scale, largest)]),
     numeric: true,
+    value: (row) => figureOf(row, column.name),
     cell: (row) => figureCell(quantity, scale, figureOf(row, column.name), row.parent < 0 ? null : whole),
   };
 }

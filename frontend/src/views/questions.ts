@@ -20,6 +20,7 @@ export function rowsParameters(state: PanelState, record: Parameters): Parameter
     ...viewParameters(state, record),
     depth: openDepth(state),
     toggled: state.toggled.join(","),
+    below: state.below.join(","),
     sort: state.sort,
     search: state.search,
     match: state.search === "" ? "" : state.match,

@@ -8,7 +8,7 @@ const EVERYTHING = 1_000_000;
 /** More would not fit into an address. */
 const MAX_TOGGLED = 4000;
 
-type Open = Pick<PanelState, "depth" | "toggled">;
+type Open = Pick<PanelState, "depth" | "toggled" | "below">;
 
 export function openDepth(state: Pick<PanelState, "depth" | "view">): number {
   return state.depth === 0 ? OPEN_TO[state.view] : state.depth;
@@ -19,8 +19,20 @@ export function toggle(toggled: readonly number[], id: number): readonly number[
   return without.length < toggled.length ? without : [...toggled, id].slice(-MAX_TOGGLED);
 }
 
-export const OPEN_ALL: Open = { depth: EVERYTHING, toggled: [] };
-export const CLOSE_ALL: Open = { depth: 1, toggled: [] };
+export const OPEN_ALL: Open = { depth: EVERYTHING, toggled: [], below: [] };
+export const CLOSE_ALL: Open = { depth: 1, toggled: [], below: [] };
+
+/** Opens or closes a row with all below it; what was said of rows in there before is forgotten. */
+export function turnBelow(
+  state: Open,
+  { id, end = id + 1 }: Pick<ViewRow, "id" | "end">,
+  opens: boolean,
+): Partial<Open> {
+  if (id === 0) return opens ? OPEN_ALL : CLOSE_ALL;
+  const outside = (row: number) => Math.abs(row) < id || Math.abs(row) >= end;
+  const below = [...state.below.filter(outside), opens ? id : -id].slice(-MAX_TOGGLED);
+  return { toggled: state.toggled.filter(outside), below };
+}
 
 /** What the left or right arrow does on a row: toggle it, or move to a row near it. */
 export function arrow(

@@ -4,10 +4,12 @@ import type { RowsDocument, ViewRow } from "../lib/documents";
 import type { Theme } from "../lib/theme";
 import { Grid, type GridColumn } from "../ui/grid";
 import { type Session, useSession } from "../ui/session";
-import { copyText } from "../ui/states";
-import { colourKey, figureColumn, figureOf, onSide, rowName, usefulColumns } from "./columns";
+import { colourKey, figureColumn, onSide, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./index";
-import { arrow, toggle } from "./tree";
+import { DEFAULT_METRIC } from "./questions";
+import { arrow, toggle, turnBelow } from "./tree";
+
+const BELOW: Readonly<Record<string, boolean>> = { ArrowRight: true, ArrowLeft: false };
 
 /** The tree-table. */
 export function TreePane({ documents, head }: { documents: Documents; head: RowsDocument }) {
@@ -30,10 +32,10 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
   const onRange = useCallback((first: number, stop: number) => rows.need(first, stop), [rows]);
   const open = () => session.update({ drawer: "open" });
   const onKey = (event: KeyboardEvent, index: number): boolean => {
-    if (event.key === "c") {
-      const row = rows.row(index);
-      if (row !== undefined) copyText(tsv(columns, row));
-      return row !== undefined;
+    const at = rows.row(index);
+    if (event.altKey && at !== undefined && event.key in BELOW) {
+      session.update(turnBelow(session.state.value, at, BELOW[event.key] === true));
+      return true;
     }
     const action = arrow(event.key, index, (at) => rows.row(at));
     if (action === null) return false;
@@ -49,7 +51,7 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
         count={head.visible_rows}
         row={(index) => rows.row(index)}
         id={(row) => `row-${row.id}`}
-        sort={state.sort}
+        sort={state.sort || (state.options.order_by === undefined ? `-${DEFAULT_METRIC}` : "")}
         onSort={(sort) => session.update({ sort })}
         cursor={cursor}
         onCursor={setWanted}
@@ -101,6 +103,7 @@ function nameColumn(session: Session, view: string, theme: Theme): GridColumn<Vi
     width: 300,
     grows: true,
     numeric: false,
+    value: (row) => row.name,
     cell: (row) => ({ text: row.name, title: row.name }),
     content: (row) => <TreeName row={row} theme={theme} session={session} />,
   };
@@ -144,9 +147,4 @@ function Status({ head }: { head: RowsDocument }) {
       <span>Enter: details · z: start from here · c: copy row · ?: all keys</span>
     </div>
   );
-}
-
-function tsv(columns: readonly GridColumn<ViewRow>[], row: ViewRow): string {
-  const value = ({ key }: GridColumn<ViewRow>) => (key === "name" ? row.name : String(figureOf(row, key) ?? ""));
-  return `${columns.map(({ key }) => key).join("\t")}\n${columns.map(value).join("\t")}`;
 }

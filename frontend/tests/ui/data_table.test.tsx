@@ -3,8 +3,10 @@
 import { render } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
 import { numberColumn, wordColumn } from "../../src/ui/columns";
-import { DataTable, searchRows, sortRows, toTsv } from "../../src/ui/data_table";
-import { nextSort } from "../../src/ui/grid";
+import { toMarkdown, toTsv } from "../../src/ui/copying";
+import { DataTable, searchRows, sortRows } from "../../src/ui/data_table";
+import { nextSort } from "../../src/ui/grid_head";
+import { Session, SessionProvider } from "../../src/ui/session";
 
 interface Item {
   readonly name: string;
@@ -42,6 +44,11 @@ test("copies figures as they are, without units", () => {
   expect(toTsv(COLUMNS, ITEMS.slice(0, 2))).toBe(`name\tms\nb10\t2\n${ITEMS[1]?.name}\t`);
 });
 
+test("copies Markdown in which no name ends a cell", () => {
+  const rows = [{ name: "a|b", ms: 2 }];
+  expect(toMarkdown(COLUMNS, rows)).toBe("| name | ms |\n| --- | --- |\n| a\\|b | 2 |");
+});
+
 beforeEach(() => {
   render(null, document.body);
   vi.stubGlobal(
@@ -56,16 +63,18 @@ beforeEach(() => {
 
 function show(onSelect: (id: string) => void = () => {}) {
   render(
-    <DataTable
-      label="Items"
-      columns={COLUMNS}
-      rows={ITEMS}
-      id={({ name }) => name}
-      sort="-ms"
-      onSort={() => {}}
-      selected="b9"
-      onSelect={onSelect}
-    />,
+    <SessionProvider value={new Session(async () => new Response())}>
+      <DataTable
+        label="Items"
+        columns={COLUMNS}
+        rows={ITEMS}
+        id={({ name }) => name}
+        sort="-ms"
+        onSort={() => {}}
+        selected="b9"
+        onSelect={onSelect}
+      />
+    </SessionProvider>,
     document.body,
   );
 }

@@ -1,0 +1,86 @@
+import { address } from "../lib/api";
+import { blockRgb, css } from "../lib/colour";
+import type { RowsDocument, ViewRow } from "../lib/documents";
+import { choose, type RunRecord, recordsOf } from "../lib/selection";
+import { format, percent } from "../lib/units";
+import { type Session, useSession } from "../ui/session";
+import { Loaded } from "../ui/states";
+import { Card, useDocument } from "./index";
+
+const SHOWN = 8;
+const SELF = "exec_micros";
+
+/** Where the time of the newest profile goes, by op. */
+export function Breakdown() {
+  const session = useSession();
+  const profile = newestProfile(session);
+  const document = useDocument<RowsDocument>(() => {
+    const record = newestProfile(session);
+    if (record === null) return "";
+    const { run, name } = record;
+    return address("views", { run, name, view: "op", sort: `-${SELF}`, limit: SHOWN + 1 });
+  });
+  const note = profile === null ? "" : `${profile.run === "." ? profile.name : profile.run}, by op, self time`;
+  return (
+    <Card title="Where the time goes" lens="views" note={note}>
+      <Loaded resource={document}>{(rows) => <Shares document={rows} profile={profile} />}</Loaded>
+    </Card>
+  );
+}
+
+function newestProfile(session: Session): RunRecord | null {
+  const index = session.index.data.value;
+  const { run } = session.state.value;
+  return index === null ? null : choose(recordsOf(index, "views"), { run, name: "", step: "" }).chosen;
+}
+
+function Shares({ document, profile }: { document: RowsDocument; profile: RunRecord | null }) {
+  const session = useSession();
+  const theme = session.theme.value;
+  const whole = time(document.root, `total_${SELF}`);
+  const rows = document.rows.filter((row) => row.parent >= 0 && time(row, SELF) > 0).slice(0, SHOWN);
+  const rest = whole - rows.reduce((sum, row) => sum + time(row, SELF), 0);
+  const show = (row: ViewRow) =>
+    session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
+  if (rows.length === 0) return <p class="muted">No op of this profile has a time.</p>;
+  const parts = rows.map((row) => ({ row, share: time(row, SELF) / whole, colour: css(blockRgb(row.name, theme)) }));
+  return (
+    <>
+      <div
+        class="stack"
+        role="img"
+        aria-label={rows.map((row) => `${row.name} ${percent(time(row, SELF), whole)}`).join(", ")}
+      >
+        {parts.map(({ row, share, colour }) => (
+          <div key={row.id} title={row.name} style={{ width: `${share * 100}%`, background: colour }} />
+        ))}
+      </div>
+      <ul class="plain ranked">
+        {parts.map(({ row, share, colour }) => (
+          <li key={row.id}>
+            <span class="num">{percent(share, 1)}</span>
+            <span class="name">
+              <span class="swatch" style={{ background: colour }} />
+              <button type="button" class="link" title={row.name} onClick={() => show(row)}>
+                {row.name}
+              </button>
+            </span>
+            <span class="muted num">{format("micros", time(row, SELF))}</span>
+          </li>
+        ))}
+        {rest / whole > 0.0005 && (
+          <li class="muted">
+            <span class="num">{percent(rest, whole)}</span>
+            <span>{`${(document.total_rows - 1 - rows.length).toLocaleString()} others`}</span>
+            <span class="num">{format("micros", rest)}</span>
+          </li>
+        )}
+      </ul>
+    </>
+  );
+}
+
+function time(row: Readonly<Record<string, unknown>>, name: string): number {
+  const value = row[name];
+  return typeof value === "number" ? value : 0;
+}

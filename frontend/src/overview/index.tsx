@@ -1,0 +1,126 @@
+/** The first screen: where a step goes, how fast the runs are, what to do first, and what is logged. */
+
+import { useSignalEffect } from "@preact/signals";
+import type { ComponentChildren } from "preact";
+import { useMemo } from "preact/hooks";
+import { address } from "../lib/api";
+import { recordsOf } from "../lib/selection";
+import { type Lens, RECORD_LENSES } from "../lib/state";
+import { formatAge } from "../lib/units";
+import { HOW_TO_LOG } from "../ui/nothing_logged";
+import { Resource } from "../ui/resource";
+import { useSession } from "../ui/session";
+import { LENS_TITLES } from "../ui/shell";
+import { CodeBlock, Loaded } from "../ui/states";
+import { Breakdown } from "./breakdown";
+import type { OverviewFinding } from "./documents";
+import { Findings } from "./findings";
+import { Rates } from "./rates";
+
+export function Overview() {
+  const session = useSession();
+  const index = session.index.data.value;
+  const has = (lens: Lens) => index !== null && recordsOf(index, lens).length > 0;
+  return (
+    <div class="scroll overview" tabIndex={0}>
+      <div class="columns">
+        <div>
+          {has("throughput") && <Rates />}
+          {has("views") && <Breakdown />}
+        </div>
+        <div>
+          <TopFindings />
+          <Logged has={has} />
+        </div>
+      </div>
+    </div>
+  );
+}
+
+/** A document of all runs, or of the chosen one; asked again after each reload. */
+export function useDocument<T>(route: () => string): Resource<T> {
+  const session = useSession();
+  const resource = useMemo(() => new Resource<T>(session.fetcher), [session]);
+  const asked = useMemo(() => ({ version: "" }), []);
+  useSignalEffect(() => {
+    const index = session.index.data.value;
+    if (!session.visible.value || index === null) return;
+    const written = recordsOf(index, "overview").map((record) => record.written_wall_ns);
+    const version = `${session.reloads.value} ${written.join(" ")}`;
+    const url = route();
+    if (url !== "") void resource.load(url, asked.version !== "" && asked.version !== version);
+    asked.version = version;
+  });
+  return resource;
+}
+
+interface CardProps {
+  readonly title: string;
+  readonly lens: Lens;
+  readonly note?: string;
+  readonly children: ComponentChildren;
+}
+
+/** A part of the overview, with the way to the lens that has the rest. */
+export function Card({ title, lens, note, children }: CardProps) {
+  const session = useSession();
+  return (
+    <section class="card">
+      <div class="card-head">
+        <h2>{title}</h2>
+        {note && <span class="muted name">{note}</span>}
+        <span class="spacer" />
+        <button type="button" class="link" onClick={() => session.showLens(lens)}>
+          {LENS_TITLES[lens]} →
+        </button>
+      </div>
+      {children}
+    </section>
+  );
+}
+
+function TopFindings() {
+  const session = useSession();
+  const findings = useDocument<readonly OverviewFinding[]>(() => address("findings", { run: session.state.value.run }));
+  return (
+    <Card title="What to do first" lens="findings">
+      <Loaded resource={findings}>{(found) => <Findings findings={found} />}</Loaded>
+    </Card>
+  );
+}
+
+/** What is logged, and for what is not, how to. */
+function Logged({ has }: { has: (lens: Lens) => boolean }) {
+  return (
+    <section class="card">
+      <h2>Logged</h2>
+      <ul class="plain logged">
+        {RECORD_LENSES.map((lens) => (
+          <li key={lens}>
+            <strong>{LENS_TITLES[lens]}</strong>
+            {has(lens) ? <Counts lens={lens} /> : <span class="muted">nothing yet</span>}
+            {!has(lens) && <CodeBlock code={(HOW_TO_LOG[lens].split("\n\n")[0] ?? "").trim()} />}
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+function Counts({ lens }: { lens: Lens }) {
+  const session = useSession();
+  const index = session.index.data.value;
+  const records = index === null ? [] : recordsOf(index, lens);
+  const runs = new Set(records.map(({ run }) => run)).size;
+  const newest = Math.max(...records.map((record) => Number(record.written_wall_ns ?? 0)));
+  const counted = (count: number, word: string) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+  const age = newest > 0 ? `, ${formatAge(Date.now() / 1000 - newest / 1e9)}` : "";
+  return (
+    <span class="muted">
+      {`${counted(records.length, "record")} in ${counted(runs, "run")}${age}`}
+      <button type="button" class="link" onClick={() => session.showLens(lens)}>
+        Open
+      </button>
+    </span>
+  );
+}

@@ -1,0 +1,109 @@
+import { useCallback, useRef } from "preact/hooks";
+import { address } from "../lib/api";
+import { css, lineRgb } from "../lib/colour";
+import type { Figure } from "../lib/documents";
+import { format, percent } from "../lib/units";
+import { Canvas } from "../ui/canvas";
+import { useSession } from "../ui/session";
+import { Loaded } from "../ui/states";
+import type { OverviewSeries } from "./documents";
+import { Card, useDocument } from "./index";
+
+const SHOWN = 8;
+const POINTS = 120;
+const SPARK = { width: 110, height: 20 };
+
+/** How fast each run is: now, on average, and how steadily. */
+export function Rates() {
+  const session = useSession();
+  const document = useDocument<{ readonly series: readonly OverviewSeries[] }>(() =>
+    address("throughput", { points: POINTS, run: session.state.value.run }),
+  );
+  return (
+    <Card title="Throughput" lens="throughput">
+      <Loaded resource={document}>{({ series }) => <RateTable series={series} />}</Loaded>
+    </Card>
+  );
+}
+
+function RateTable({ series }: { series: readonly OverviewSeries[] }) {
+  const waits = series.some(({ statistics }) => statistics.data_wait_share !== null);
+  return (
+    <table class="small-table wide">
+      <thead>
+        <tr>
+          <th>run</th>
+          <th>
+            <span class="hidden">Rate over time</span>
+          </th>
+          <th class="num">now</th>
+          <th class="num">average</th>
+          <th class="num">median step</th>
+          {waits && <th class="num">data wait</th>}
+        </tr>
+      </thead>
+      <tbody>
+        {series.slice(0, SHOWN).map((one) => (
+          <RateRow key={`${one.run} ${one.name}`} series={one} waits={waits} />
+        ))}
+      </tbody>
+      {series.length > SHOWN && (
+        <tfoot>
+          <tr>
+            <td class="muted" colSpan={waits ? 6 : 5}>{`and ${series.length - SHOWN} more`}</td>
+          </tr>
+        </tfoot>
+      )}
+    </table>
+  );
+}
+
+function RateRow({ series, waits }: { series: OverviewSeries; waits: boolean }) {
+  const session = useSession();
+  const { run, name, unit, statistics } = series;
+  const show = () => session.update({ lens: "throughput", run, name: "" });
+  const colour = css(lineRgb(session.runSlots.value.get(run) ?? 0, session.theme.value));
+  return (
+    <tr>
+      <td class="name" title={`${run} · ${name}`}>
+        <button type="button" class="link" onClick={show}>
+          {run === "." ? name : run}
+        </button>
+      </td>
+      <td>
+        <Spark values={series.local_samples_per_sec} colour={colour} />
+      </td>
+      <td class="num">{rate(series.local_samples_per_sec, unit)}</td>
+      <td class="num">{rate(series.avg_samples_per_sec, unit)}</td>
+      <td class="num">{format("ns", statistics.step_time?.p50_ns)}</td>
+      {waits && <td class="num">{percent(statistics.data_wait_share, 1)}</td>}
+    </tr>
+  );
+}
+
+function rate(values: readonly Figure[], unit: string): string {
+  const last = values.findLast((value) => value !== null) ?? null;
+  return last === null ? "—" : `${format("rate", last).replace("/s", "")} ${unit}/s`;
+}
+
+/** A line as small as a word. */
+function Spark({ values, colour }: { values: readonly Figure[]; colour: string }) {
+  const asked = useRef(values);
+  asked.current = values;
+  const draw = useCallback(
+    (context: CanvasRenderingContext2D) => {
+      const known = asked.current.filter((value) => value !== null);
+      const [low, high] = [Math.min(0, ...known), Math.max(...known)];
+      context.strokeStyle = colour;
+      context.lineWidth = 1.3;
+      context.beginPath();
+      known.forEach((value, at) => {
+        const x = (at / Math.max(known.length - 1, 1)) * SPARK.width;
+        context.lineTo(x, SPARK.height - 1 - ((value - low) / (high - low || 1)) * (SPARK.height - 3));
+      });
+      context.stroke();
+    },
+    [values, colour],
+  );
+  return <Canvas draw={draw} size={SPARK} />;
+}
