@@ -254,9 +254,10 @@ class ProfileBuilder:
         )
         launched = self._launches.start
         moment = np.where(work.launch >= 0, launched[work.launch], work.start) if len(launched) else work.start
-        self._runs.append(
-            ExecutionPart(node, self._ops.steps.at(moment), lane, work.start, work.duration, work.duration)
-        )
+        before = sum(len(part.node) for part in self._runs) - len(launched)
+        launch = np.where(work.launch >= 0, before + work.launch, -1)
+        step = self._ops.steps.at(moment)
+        self._runs.append(ExecutionPart(node, step, lane, work.start, work.duration, work.duration, launch=launch))
         return node
 
     def _explained(self, properties: Ints, why: Ints) -> Ints:

@@ -1,4 +1,4 @@
-"""Whose time it is where modules and ops contain each other: modules come from Python's frames, ops from the profiler."""
+"""Whose time it is where modules and ops contain each other. Modules come from Python's frames, ops do not."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 from stepscope.sources.torch_trace_numbers import Ints
 from stepscope.sources.torch_trace_ops import OpTree
 from stepscope.sources.torch_trace_python import PythonFrames
+from stepscope.sources.torch_trace_trees import Bools
 
 
 @dataclass(frozen=True)
@@ -64,10 +65,11 @@ def _module_around(ops: OpTree, python: PythonFrames, frame: Ints) -> Ints:
     return np.where(_later(ops, python, ops.ranges.parent, module), module, -1)
 
 
-def _later(ops: OpTree, python: PythonFrames, op: Ints, module: Ints) -> Ints:
+def _later(ops: OpTree, python: PythonFrames, op: Ints, module: Ints) -> Bools:
     """Whether of an op and a module around a thing, each -1 for none, the module is the inner one."""
     if not len(ops.name) or not len(python.name):
-        return module >= 0
+        return np.asarray(module >= 0)
     op_start, module_start = ops.ranges.start[op], python.ranges.start[module]
     shorter = (module_start == op_start) & (python.ranges.end[module] <= ops.ranges.end[op])
-    return (module >= 0) & ((op < 0) | (module_start > op_start) | shorter)
+    inner: Bools = (module >= 0) & ((op < 0) | (module_start > op_start) | shorter)
+    return inner

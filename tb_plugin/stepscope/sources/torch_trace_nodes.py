@@ -50,6 +50,7 @@ class ExecutionPart:
 
     Attributes:
         shared: The part of the self duration that is of modules inside, None for nothing.
+        launch: The execution that launched it, as a row of all parts joined; -1 or None for none.
     """
 
     node: Ints
@@ -59,6 +60,7 @@ class ExecutionPart:
     duration: Ints
     self_duration: Ints
     shared: Ints | None = None
+    launch: Ints | None = None
 
 
 def joined(parts: list[NodePart], scope_parent: Ints, scope_name: Ints) -> tuple[Nodes, Scopes, OpTypes]:
@@ -102,6 +104,9 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
     start = column("start") - anchor_ns
     order = np.argsort(start, kind="stable")
     shared = [np.zeros(len(part.node), np.int64) if part.shared is None else part.shared for part in parts]
+    launch = [np.full(len(part.node), -1) if part.launch is None else part.launch for part in parts]
+    place = np.full(len(order) + 1, -1)
+    place[order] = np.arange(len(order))
     executions = Executions(
         node=column("node")[order],
         step=column("step")[order],
@@ -109,6 +114,7 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
         start_ticks=start[order],
         duration_ticks=column("duration")[order],
         self_ticks=column("self_duration")[order],
+        launch=place[np.concatenate(launch)[order]],
     )
     return executions, np.concatenate(shared)[order]
 

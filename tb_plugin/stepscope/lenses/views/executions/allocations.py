@@ -73,7 +73,7 @@ class Allocated:
         """
         events = self._profile.allocations
         rows = np.flatnonzero((events.device == self._places[device]) & self._in(start, end))
-        name, which = np.unique(self._name_of(events.node[rows]), return_inverse=True)
+        name, which = np.unique(self._name_of(rows), return_inverse=True)
         own = _sums(which, len(name), events.delta_bytes[rows])
         every, event = self._around(rows)
         names, place = np.unique(np.append(name, every), return_inverse=True)
@@ -105,14 +105,21 @@ class Allocated:
         events, tick = self._profile.allocations, self._profile.tick_ps
         taken, given = int(self._blocks.taken[row]), int(self._blocks.given[row])
         times = [int(events.time_ticks[i]) * tick if i >= 0 else None for i in (taken, given)]
-        name = int(self._name_of(events.node[[taken if taken >= 0 else given]])[0])
+        name = int(self._name_of(np.array([taken if taken >= 0 else given]))[0])
         return {
             "name": self._profile.strings[name] if name >= 0 else NO_OP,
             "bytes": size,
+            "caller": self._caller(taken if taken >= 0 else given),
             "allocated_ps": times[0],
             "released_ps": times[1],
             "held_ps": times[1] - times[0] if times[0] is not None and times[1] is not None else None,
         }
+
+    def _caller(self, event: int) -> str:
+        """The op around the one that an event is of: for `aten::empty` it says more."""
+        nodes, node = self._profile.nodes, int(self._profile.allocations.node[event])
+        caller = int(nodes.caller[node]) if node >= 0 else -1
+        return self._profile.strings[int(nodes.name[caller])] if caller >= 0 else ""
 
     def _in(self, start: int | None, end: int | None) -> Array:
         time = self._profile.allocations.time_ticks
@@ -123,9 +130,12 @@ class Allocated:
             inside &= time < end
         return inside
 
-    def _name_of(self, node: Ints) -> Ints:
-        names = self._profile.nodes.name
-        return np.where(node >= 0, names[node], -1) if len(names) else np.full(len(node), -1)
+    def _name_of(self, rows: Ints) -> Ints:
+        """The name of the op of each event, in strings, -1 for none."""
+        node, names = self._profile.allocations.node[rows], self._profile.nodes.name
+        found: Ints = np.full(len(rows), -1, np.int64)
+        found[node >= 0] = names[node[node >= 0]]
+        return found
 
     def _around(self, rows: Ints) -> tuple[Ints, Ints]:
         """The names of all callers of each event, its own op among them, each once; and the event, in `rows`."""

@@ -1,0 +1,89 @@
+"""The timeline: nothing overlaps on a level, windows lose nothing, answers stay small."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from torch_traces import TRACES, profile_of, range_, read_golden, step
+
+from stepscope.lenses.views.executions.lanes import laid_out, levels
+from stepscope.lenses.views.executions.timeline import MAX_BLOCKS, event, timeline
+from stepscope.model.profile import LaneKind
+
+MAX_BYTES = 200_000
+
+
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 10)), max_size=20))
+def test_ranges_of_one_level_do_not_overlap(ranges: list[tuple[int, int]]) -> None:
+    ordered = sorted(ranges, key=lambda one: (one[0], -one[1]))
+    start = np.array([at for at, _ in ordered], np.int64)
+    end = start + np.array([length for _, length in ordered], np.int64)
+    found = levels(start, end)
+    for level in range(int(found.max(initial=-1)) + 1):
+        rows = found == level
+        assert (start[rows][1:] >= end[rows][:-1]).all()
+
+
+def test_what_is_inside_stands_one_level_below() -> None:
+    profile = profile_of(
+        step(1, 0, 100), range_("a", 10, 50), range_("aten::b", 20, 10, cat="cpu_op"), range_("c", 70, 5)
+    )
+    answer = timeline(laid_out(profile), None, None, 1000)
+    (lane,) = answer["lanes"]
+    placed = {answer["names"][name]: (level, start // 10**6) for level, start, _, name, *_ in lane["blocks"]}
+    assert placed == {"ProfilerStep#1": (0, 0), "a": (1, 10), "aten::b": (2, 20), "c": (1, 70)}
+
+
+def test_what_is_narrower_than_a_pixel_is_merged_under_the_longest_name() -> None:
+    events = [range_("short", 10 + 2 * i, 1) for i in range(20)] + [range_("longer", 50, 1.9), range_("end", 990, 10)]
+    answer = timeline(laid_out(profile_of(*events)), None, None, 100)
+    merged, single = answer["lanes"][0]["blocks"]
+    assert (answer["names"][merged[3]], merged[5]) == ("longer", 21)
+    assert (answer["names"][single[3]], single[5]) == ("end", 1)
+
+
+def test_an_event_has_the_arrows_of_its_launches() -> None:
+    profile = profile_of(
+        range_("aten::mm", 0, 10, cat="cpu_op"),
+        range_("cudaLaunchKernel", 2, 3, cat="cuda_runtime", correlation=1),
+        range_("gemm", 9, 4, cat="kernel", correlation=1, device=0, stream=7, pid=0, tid=7, grid=[1, 2, 3]),
+    )
+    layout = laid_out(profile)
+    for run in range(3):
+        (arrow,) = event(layout, run)["arrows"]
+        assert (arrow["from"]["name"], arrow["from"]["level"]) == ("cudaLaunchKernel", 1)
+        assert (arrow["to"]["name"], arrow["delay_ps"]) == ("gemm", 4_000_000)
+    assert event(layout, arrow["to"]["id"])["attributes"] == {"grid": "[1, 2, 3]"}
+
+
+def test_utilisation_is_the_share_of_each_part_in_which_a_kernel_runs() -> None:
+    profile = profile_of(
+        range_("aten::mm", 0, 100, cat="cpu_op"),
+        range_("k", 0, 25, cat="kernel", device=0, stream=7, pid=0, tid=7),
+        range_("k", 10, 30, cat="kernel", device=0, stream=8, pid=0, tid=8),
+    )
+    (counter,) = timeline(laid_out(profile), None, None, 4)["counters"]
+    assert counter == {"device": "GPU0", "what": "utilization", "values": [1.0, 0.6, 0.0, 0.0]}
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", TRACES)
+def test_every_execution_of_a_real_trace_is_in_the_answer_which_stays_small(name: str) -> None:
+    profile = read_golden(name)
+    layout, runs = laid_out(profile), profile.executions
+    answer = timeline(layout, None, None, 1600)
+    shown = runs.lane >= 0
+    shown[shown] = profile.lanes.kind[runs.lane[shown]] != LaneKind.OTHER
+    assert sum(block[5] for lane in answer["lanes"] for block in lane["blocks"]) == np.count_nonzero(shown)
+    rng = random.Random(1)
+    for _ in range(3):
+        start = rng.randint(*layout.span)
+        part = timeline(layout, start, start + (layout.span[1] - layout.span[0]) // rng.choice((2, 50, 1000)), 1600)
+        assert sum(len(lane["blocks"]) for lane in part["lanes"]) <= MAX_BLOCKS
+        assert len(json.dumps(part, separators=(",", ":"))) < MAX_BYTES
+    assert len(json.dumps(answer, separators=(",", ":"))) < MAX_BYTES
