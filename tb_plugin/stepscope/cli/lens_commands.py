@@ -6,6 +6,7 @@ import argparse
 import sys
 from typing import Any
 
+from stepscope.cli.executions import add_shape, print_shape
 from stepscope.cli.output import print_document, print_problems
 from stepscope.cli.view_output import write_view
 from stepscope.errors import StepscopeError
@@ -32,7 +33,9 @@ def add_parsers(commands: Any) -> None:
         parser.add_argument("--compare-run", metavar="RUN", help="the run of the source to compare with")
         for spec in option_tables.TABLES[lens]:
             add_option(parser, spec)
-        parser.set_defaults(run_command=run, lens=lens)
+        if lens == "views":
+            add_shape(parser)
+        parser.set_defaults(run_command=run, lens=lens, **({} if lens == "views" else {"shape": None}))
 
 
 def add_choice(parser: argparse.ArgumentParser, *, several: bool) -> None:
@@ -85,6 +88,9 @@ def opened(options: argparse.Namespace, path: str, *, compare: bool = False) -> 
 
 def run(options: argparse.Namespace) -> int:
     """Answers a lens command."""
+    if options.shape:
+        print_shape(opened(options, options.source[0]), options.shape, options.format)
+        return 0
     lens, values = options.lens, chosen_options(options, options.lens)
     baseline = opened(options, options.compare, compare=True) if options.compare else None
     documents, code = [], 0

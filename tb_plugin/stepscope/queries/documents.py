@@ -9,6 +9,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.options import OptionSpec
+from stepscope.lenses.views.callers import callers, places_of, places_of_nodes
 from stepscope.queries import executions
 from stepscope.queries import options as option_lists
 from stepscope.queries.asking import Source
@@ -94,10 +95,25 @@ def views(query: Query) -> dict[str, Any]:
         )
     if shape == "node":
         return windows.node(query.integer("id", 0))
+    if shape == "callers":
+        return _callers(query, windows)
     if shape != "rows":
-        known = ", ".join(("rows", "icicle", "node", *executions.SHAPES))
+        known = ", ".join(("rows", "icicle", "node", "callers", *executions.SHAPES))
         raise OptionError(f"shape is {shape!r}", where="query", remedy=f"Choose from {known}")
     return _rows(query, windows)
+
+
+def _callers(query: Query, windows: Windows) -> dict[str, Any]:
+    """Who calls what the row is about, in all its places; an op's places are those of the graph, else of the scopes."""
+    row, ops = query.integer("id", 0), windows.result
+    windows.check_row(row)
+    metric = query.text("metric", "total_exec_micros")
+    if ops.view != "op":
+        return callers(ops, places_of(ops, row), windows.total(metric)).to_json()
+    view = "graph" if ops.profile.nested else "scope"
+    tree = query.chosen().windows(**query.options("views") | {"view": view})
+    nodes = ops.layout.members(int(ops.rows[row]))
+    return callers(tree.result, places_of_nodes(tree.result, nodes), tree.total(metric)).to_json()
 
 
 def _rows(query: Query, windows: Windows) -> dict[str, Any]:
@@ -117,6 +133,7 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
         "columns": [dataclasses.asdict(field) for field in result.fields],
         "steps": [{"id": number, "name": name} for number, name in result.steps],
         "problems": [dataclasses.asdict(loss) for loss in result.problems],
+        "panes": executions.panes(result.profile),
     } | windows.rows(window)
 
 

@@ -107,6 +107,20 @@ class Executions:
         return None if ps is None else ps // self._profile.tick_ps
 
 
+def panes(profile: Profile) -> list[str]:
+    """The questions of this module that a profile has something for."""
+    runs, header = profile.executions, profile.header
+    timed = len(runs) > 0 and len(profile.lanes) > 0
+    found = {
+        "steps": timed,
+        "trace": timed,
+        "launches": bool((runs.launch >= 0).any()),
+        "memory": len(profile.allocations) > 0,
+        "ranks": timed and header.rank >= 0 and header.world_size > 1,
+    }
+    return [name for name, there in found.items() if there]
+
+
 def _pixels(width_px: int) -> int:
     return max(1, min(width_px, MAX_WIDTH_PX))
 
