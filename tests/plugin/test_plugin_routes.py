@@ -82,6 +82,17 @@ def test_an_icicle_has_no_more_rectangles_than_pixels_allow(apps: dict[str, Any]
     assert all(0 <= x0 <= x1 <= 1 for _, _, x0, x1, *_ in found["rects"])
 
 
+def test_the_callers_of_an_op_have_its_whole_time(apps: dict[str, Any]) -> None:
+    rows = document(apps, "/views", view="op", limit=500)["rows"]
+    op = next(row for row in rows if row["name"] == "aten::addmm")
+    found = document(apps, "/views", view="op", shape="callers", id=op["id"])
+    first, *callers = found["rows"]
+    assert first["name"] == "aten::addmm"
+    assert first["value"] == pytest.approx(op["total_exec_micros"])
+    assert sum(row["value"] for row in callers if row["depth"] == 1) <= first["value"] * (1 + 1e-9)
+    assert "aten::linear" in {row["name"] for row in callers}
+
+
 @pytest.mark.parametrize(
     ("query", "status", "word"),
     [
@@ -92,6 +103,9 @@ def test_an_icicle_has_no_more_rectangles_than_pixels_allow(apps: dict[str, Any]
         ({"shape": "icicle", "metric": "beauty"}, 400, "beauty"),
         ({"sort": "beauty"}, 400, "beauty"),
         ({"toggled": "a,b"}, 400, "toggled"),
+        ({"below": "a,b"}, 400, "below"),
+        ({"shape": "callers", "id": "999999"}, 404, "row"),
+        ({"shape": "callers", "metric": "beauty"}, 400, "beauty"),
         ({"search": "/(/"}, 400, ""),
         ({"view": "op", "record_step": "x"}, 400, "record_step"),
     ],

@@ -79,6 +79,16 @@ def test_a_row_is_in_sight_exactly_when_all_above_it_are_open(
     assert visible.tolist() == wanted
 
 
+@given(trees, st.lists(st.integers(-40, 40), max_size=4), st.sets(st.integers(0, 40)))
+def test_rows_open_and_close_with_all_below_them(tree: Tree, below: list[int], toggled: set[int]) -> None:
+    is_open = open_rows(tree, Opened(1, tuple(sorted(toggled)), tuple(below)))
+    for row in range(len(tree)):
+        wanted = bool(tree.depth[row] < 1)
+        for said in below:
+            wanted = said >= 0 if abs(said) in ancestors(tree, row) else wanted
+        assert is_open[row] == (wanted != (row in toggled) and tree.children[row] > 0)
+
+
 @given(trees_with_values())
 def test_matches_are_always_in_sight(given_tree: tuple[Tree, np.ndarray]) -> None:
     tree, own = given_tree

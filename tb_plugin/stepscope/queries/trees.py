@@ -138,7 +138,7 @@ class Icicle:
 
     @functools.cached_property
     def _width(self) -> Floats:
-        value = np.maximum(self.value, 0).astype(np.float64)
+        value: Floats = np.maximum(self.value, 0).astype(np.float64)
         inside = np.bincount(self.tree.parent[1:], weights=value[1:], minlength=len(value))
         crowded = inside > value
         if not crowded.any():

@@ -59,7 +59,7 @@ class Windows:
 
     def rows(self, window: RowWindow) -> dict[str, Any]:
         """The rows in sight."""
-        self._check_row(window.root)
+        self.check_row(window.root)
         matched = self._matched(window.search) if window.search else None
         is_open = open_rows(self.tree, window.opened, matched)
         position = self._position(window.sort)
@@ -75,7 +75,8 @@ class Windows:
             "matches": self._matches(window, matched, visible, position) if matched is not None else None,
         }
 
-    def _check_row(self, row: int) -> None:
+    def check_row(self, row: int) -> None:
+        """Raises NotFound where the view has no such row."""
         if not 0 <= row < len(self.tree):
             raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
 
@@ -143,8 +144,8 @@ class Windows:
 
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
         """The rectangles of an icicle of a total."""
-        self._check_row(root)
-        self._require(metric, [spec.name for spec in self.result.fields if spec.total])
+        self.check_row(root)
+        metric = self.total(metric)
         found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
         real = found.row[found.row >= 0]
         names, name_index = _indexed(self.result.names(real))
@@ -180,6 +181,11 @@ class Windows:
             values = np.concatenate((values[:1], np.where(adds_up, own, 0)[1:]))
         return Icicle(self.tree, values)
 
+    def total(self, metric: str) -> str:
+        """A total's name; raises OptionError where the view has none of that name."""
+        self._require(metric, [spec.name for spec in self.result.fields if spec.total])
+        return metric
+
     @staticmethod
     def _require(name: str, known: list[str]) -> None:
         if name not in known:
@@ -187,7 +193,7 @@ class Windows:
 
     def node(self, row: int) -> dict[str, Any]:
         """Everything about one row."""
-        self._check_row(row)
+        self.check_row(row)
         return self.result.row_detail(row)
 
 
