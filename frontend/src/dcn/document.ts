@@ -1,8 +1,8 @@
-/** The document of the dcn lens: tables of collectives by host and core. */
+/** The document of the dcn lens: tables of collectives by host and core, diagnosis, and single occurrences. */
 
 import type { Figure, Problem } from "../lib/documents";
 
-/** One rendezvous of one program. Times are totals over its occurrences, in ps. */
+/** One rendezvous of one program. `*_ms` are means over its occurrences but for `total_stall_ms`; `*_total_ps` are exact sums. */
 export interface DcnRow {
   readonly program: string;
   readonly rendezvous: string;
@@ -34,10 +34,75 @@ export interface HostDocument {
   readonly all_cores: readonly DcnRow[];
 }
 
+export type Verdict = "congestion" | "bandwidth" | "no_overlap" | "hardware";
+
+export interface CauseDocument {
+  readonly program: string;
+  readonly rendezvous: string;
+  readonly stall_share: number;
+  readonly time_share: Figure;
+  readonly host_gbps: Figure;
+  readonly capacity_share: Figure;
+  readonly recv_done_per_slack: Figure;
+  readonly verdict: Verdict | null;
+}
+
+export interface DiagnosisDocument {
+  readonly network_gbps: Figure;
+  readonly cores_per_host: number;
+  readonly causes: readonly CauseDocument[];
+  readonly neighbourhoods: readonly NeighbourhoodDocument[];
+  readonly tiny_collectives: {
+    readonly collectives: number;
+    readonly of_collectives: number;
+    readonly bytes_share: number;
+    readonly stall_share: number;
+  };
+  readonly stragglers: readonly {
+    readonly rendezvous: string;
+    readonly host: string;
+    readonly core: Figure;
+    readonly mean_ps: number;
+    readonly median_ps: number;
+  }[];
+}
+
+export interface NeighbourhoodDocument {
+  readonly program: string;
+  readonly rendezvous: string;
+  readonly between_count: number;
+  readonly overlapped_ps: number;
+  readonly movable_count: number;
+  readonly movable_ps: number;
+}
+
+/** One occurrence: its send's start counts from the core's base, the other ops from the send's start. */
+export interface OccurrenceDocument {
+  readonly host: string;
+  readonly core: number;
+  readonly program: string;
+  readonly rendezvous: string;
+  readonly base_ns: string;
+  readonly send_start_ps: string;
+  readonly send_ps: number;
+  readonly send_done_after_ps: Figure;
+  readonly send_done_ps: Figure;
+  readonly recv_after_ps: Figure;
+  readonly recv_ps: Figure;
+  readonly recv_done_after_ps: Figure;
+  readonly recv_done_ps: Figure;
+  readonly slack_ps: number;
+  readonly stall_ps: number;
+  readonly observed_ps: number;
+}
+
 export interface DcnDocument {
   readonly hosts: Readonly<Record<string, HostDocument>>;
   readonly all_hosts: { readonly all_cores: readonly DcnRow[] };
   readonly problems?: readonly (Problem | string)[];
+  readonly diagnosis?: DiagnosisDocument;
+  readonly occurrences_total?: number;
+  readonly occurrences?: readonly OccurrenceDocument[];
 }
 
 export interface Place {
@@ -67,21 +132,44 @@ const COUNTERS: Readonly<Record<string, string>> = {
   dcn_ops_unidentified: "DCN ops whose rendezvous is not known",
 };
 
-/** What the tables leave out, summed over cores. */
-export function leftOut({ hosts }: DcnDocument): { readonly count: number; readonly what: string }[] {
+/** A counter summed over all cores. */
+export function counted({ hosts }: DcnDocument, counter: string): number {
   const cores = Object.values(hosts).flatMap((host) => Object.values(host.cores));
+  return cores.reduce((sum, core) => sum + Number(core[counter] ?? 0), 0);
+}
+
+/** What the tables leave out. */
+export function leftOut(document: DcnDocument): { readonly count: number; readonly what: string }[] {
   return Object.entries(COUNTERS)
-    .map(([name, what]) => ({ what, count: cores.reduce((sum, core) => sum + Number(core[name] ?? 0), 0) }))
+    .map(([name, what]) => ({ what, count: counted(document, name) }))
     .filter(({ count }) => count > 0);
 }
 
-/** How each host stands in a rendezvous: its total stall, the largest first. */
-export function byHost({ hosts }: DcnDocument, key: string): { readonly host: string; readonly row: DcnRow }[] {
-  return Object.entries(hosts)
-    .flatMap(([host, { all_cores }]) => all_cores.filter((row) => rowKey(row) === key).map((row) => ({ host, row })))
-    .sort((p, q) => (q.row.total_stall_ms ?? 0) - (p.row.total_stall_ms ?? 0));
+export interface Heat {
+  /** Collectives that stall most, first. */
+  readonly keys: readonly string[];
+  readonly places: readonly { readonly place: Place; readonly stall: readonly (DcnRow | null)[] }[];
+  readonly most: number;
 }
 
-export function rowKey({ program, rendezvous }: DcnRow): string {
+/** The total stall of each collective in each place; the places that stall most first. */
+export function heatOf(rows: readonly DcnRow[], of: readonly Place[], most: number): Heat {
+  const keys = rows
+    .toSorted((p, q) => (q.total_stall_ms ?? 0) - (p.total_stall_ms ?? 0))
+    .slice(0, most)
+    .map(rowKey);
+  const found = of.map((place) => {
+    const known = new Map(place.rows.map((row) => [rowKey(row), row]));
+    return { place, stall: keys.map((key) => known.get(key) ?? null) };
+  });
+  const total = (stall: readonly (DcnRow | null)[]) => stall.reduce((sum, row) => sum + (row?.total_stall_ms ?? 0), 0);
+  const largest = found.reduce(
+    (top, { stall }) => stall.reduce((sum, row) => Math.max(sum, row?.total_stall_ms ?? 0), top),
+    0,
+  );
+  return { keys, places: found.toSorted((p, q) => total(q.stall) - total(p.stall)).slice(0, most), most: largest };
+}
+
+export function rowKey({ program, rendezvous }: { readonly program: string; readonly rendezvous: string }): string {
   return `${program}|${rendezvous}`;
 }

@@ -3,9 +3,10 @@
 import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
 import type { ComparisonDocument, Problem } from "../lib/documents";
-import { format, percent } from "../lib/units";
+import { format } from "../lib/units";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
-import { DataTable, searchRows, toTsv } from "../ui/data_table";
+import { toTsv } from "../ui/copying";
+import { DataTable, searchRows } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { ColumnMenu } from "../ui/menu";
 import { OptionChips } from "../ui/options";
@@ -13,11 +14,15 @@ import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { CopyButton, Empty, Loaded, Problems } from "../ui/states";
+import { Bandwidth } from "./bandwidth";
 import { dcnColumns } from "./columns";
-import { byHost, type DcnDocument, leftOut, places, rowKey } from "./document";
+import { Diagnosis, Verdict } from "./diagnosis";
+import { counted, type DcnDocument, type DcnRow, leftOut, type Place, places, rowKey } from "./document";
+import { HeatMaps } from "./heat_maps";
+import { Occurrences } from "./occurrences";
 
 export function DcnLens() {
-  const resource = useRecordDocument<DcnDocument | ComparisonDocument>("dcn");
+  const resource = useRecordDocument<DcnDocument | ComparisonDocument>("dcn", { detail: "full" }, ["detail"]);
   return (
     <Loaded resource={resource}>
       {(document) =>
@@ -49,6 +54,7 @@ function Dcn({ document }: { document: DcnDocument }) {
   const shown = columns.filter(({ key }, at) => at === 0 || !state.hidden.includes(key));
   const found = useMemo(() => searchRows(rows, columns, state.search), [rows, columns, state.search]);
   const stall = found.reduce((sum, row) => sum + (row.total_stall_ms ?? 0), 0);
+  const row = rows.find((one) => rowKey(one) === state.key);
   return (
     <>
       <div class="toolbar">
@@ -58,14 +64,8 @@ function Dcn({ document }: { document: DcnDocument }) {
           found={null}
           onGo={() => {}}
         />
-        <Picker
-          label="On"
-          value={place?.key ?? ""}
-          words={all.map(({ key }) => key)}
-          titles={Object.fromEntries(all.map(({ key, title }) => [key, title]))}
-          onPick={(host) => session.update({ host })}
-        />
-        <OptionChips lens="dcn" except={[]} command="stepscope dcn LOGDIR" />
+        <Filters all={all} place={place} />
+        <OptionChips lens="dcn" except={OWN_OPTIONS} command="stepscope dcn LOGDIR" />
         <span class="spacer" />
         <ColumnMenu
           columns={columns.slice(1)}
@@ -92,9 +92,10 @@ function Dcn({ document }: { document: DcnDocument }) {
           action={{ label: "Clear the search", run: () => session.update({ search: "" }) }}
         />
       )}
-      {found.length > 0 && (
-        <div class="split">
-          <div class="main-column">
+      {found.length > 0 && place && (
+        <>
+          <Verdict document={document} row={row} />
+          <div class="main-column collectives" style={{ height: `${heightOf(found.length)}px` }}>
             <DataTable
               label="Collectives"
               columns={shown}
@@ -104,27 +105,131 @@ function Dcn({ document }: { document: DcnDocument }) {
               onSort={(sort) => session.update({ sort })}
               selected={state.key}
               onSelect={(key) => session.update({ key })}
-              onOpen={() => session.update({ drawer: "open" })}
+              onOpen={() => session.update({ pane: "occurrences" })}
             />
             <div class="status" role="status">
               <span>{found.length === 1 ? "1 collective" : `${found.length.toLocaleString()} collectives`}</span>
               <span>{`${format("ms", stall)} stalled in all`}</span>
             </div>
           </div>
-          {place?.key === "" && state.key !== "" && <Hosts document={document} />}
-        </div>
+          <Pane document={document} rows={found} row={row ?? worstOf(found)} place={place} />
+        </>
       )}
     </>
   );
 }
 
+/** Options with a control of their own. */
+const OWN_OPTIONS = ["detail", "offset", "limit", "transfer_type", "program", "network_gbps"];
+
+/** The table as tall as its rows and its status line, so that few rows leave room to what is below. */
+function heightOf(rows: number): number {
+  return 28 + rows * 22 + 46;
+}
+
+function worstOf(rows: readonly DcnRow[]): DcnRow | undefined {
+  return rows.toSorted((p, q) => (q.total_stall_ms ?? 0) - (p.total_stall_ms ?? 0))[0];
+}
+
+function Filters({ all, place }: { all: readonly Place[]; place: Place | undefined }) {
+  const session = useSession();
+  const { options } = session.state.value;
+  const every = all[0]?.rows ?? [];
+  const words = (of: (row: DcnRow) => string | null) => [
+    "",
+    ...new Set(every.map((row) => of(row) ?? "").filter(Boolean)),
+  ];
+  const filters: [string, string, string[]][] = [
+    ["Type", "transfer_type", words((row) => row.transfer_type)],
+    ["Program", "program", words((row) => row.program)],
+  ];
+  return (
+    <>
+      <Picker
+        label="On"
+        value={place?.key ?? ""}
+        words={all.map(({ key }) => key)}
+        titles={Object.fromEntries(all.map(({ key, title }) => [key, title]))}
+        onPick={(host) => session.update({ host })}
+      />
+      {filters.map(
+        ([label, name, found]) =>
+          (found.length > 2 || options[name]) && (
+            <Picker
+              key={name}
+              label={label}
+              value={options[name] ?? ""}
+              words={found}
+              titles={{ "": "all" }}
+              onPick={(word) => session.setOption(name, word || null)}
+            />
+          ),
+      )}
+      <label class="picker" title="What the network of one host can carry, to compare with what is required">
+        <span>Network</span>
+        <input
+          type="text"
+          inputMode="decimal"
+          class="capacity"
+          placeholder="?"
+          value={options.network_gbps ?? ""}
+          onChange={(event) => session.setOption("network_gbps", event.currentTarget.value.trim() || null)}
+        />
+        <span>Gbit/s per host</span>
+      </label>
+    </>
+  );
+}
+
+const PANES = ["occurrences", "heat maps", "bandwidth", "diagnosis"];
+
+interface PaneProps {
+  readonly document: DcnDocument;
+  readonly rows: readonly DcnRow[];
+  readonly row: DcnRow | undefined;
+  readonly place: Place;
+}
+
+function Pane({ document, rows, row, place }: PaneProps) {
+  const session = useSession();
+  const asked = session.state.value.pane;
+  const pane = PANES.includes(asked) ? asked : "occurrences";
+  return (
+    <section class="pane" aria-label={pane}>
+      <div class="tabs" role="tablist" aria-label="Below the table">
+        {PANES.map((name) => (
+          <button
+            key={name}
+            type="button"
+            role="tab"
+            class="tab"
+            aria-selected={name === pane}
+            onClick={() => session.update({ pane: name, zoom: null })}
+          >
+            {name}
+          </button>
+        ))}
+        <span class="muted">{pane === "occurrences" && row ? `${row.rendezvous} on ${place.title}` : ""}</span>
+      </div>
+      {pane === "occurrences" && row && <Occurrences key={rowKey(row) + place.key} row={row} place={place} />}
+      {pane === "heat maps" && <HeatMaps document={document} />}
+      {pane === "bandwidth" && <Bandwidth document={document} rows={rows} />}
+      {pane === "diagnosis" && <Diagnosis document={document} row={row} />}
+    </section>
+  );
+}
+
 function NoRows({ document }: { document: DcnDocument }) {
   const hosts = Object.keys(document.hosts).length;
+  const ops = counted(document, "dcn_ops");
+  const title = ops === 0 ? "This profile holds no DCN op" : "No cross-slice collective is complete in this profile";
   return (
-    <Empty title="No cross-slice collective is complete in this profile">
+    <Empty title={title}>
       {hosts === 0
         ? "The profile holds no host with accelerator cores."
-        : "Either the program uses one slice, or no send met its recv-done while it was profiled. Profile a few whole steps of a multislice run."}
+        : ops === 0
+          ? "Its cores ran no send or recv over the data center network: the program uses one slice, or exchanged nothing while it was profiled."
+          : "No send met its recv-done while it was profiled. Profile a few whole steps of a multislice run."}
     </Empty>
   );
 }
@@ -138,34 +243,4 @@ function problemsOf(document: DcnDocument): Problem[] {
     what: `${count.toLocaleString()} ${what}; they are not in the table`,
   }));
   return [...said, ...left];
-}
-
-/** The same collective on each host: a straggler stands on top. */
-function Hosts({ document }: { document: DcnDocument }) {
-  const session = useSession();
-  const { key } = session.state.value;
-  const rows = byHost(document, key);
-  const most = rows[0]?.row.total_stall_ms ?? 0;
-  if (rows.length < 2) return null;
-  return (
-    <aside class="drawer" aria-label="The collective on each host">
-      <div class="drawer-head">
-        <h2>{key.slice(key.indexOf("|") + 1)}</h2>
-        <button type="button" class="icon-button" aria-label="Close" onClick={() => session.update({ key: "" })}>
-          ×
-        </button>
-      </div>
-      <h3>Total stall on each host</h3>
-      <dl class="facts">
-        {rows.map(({ host, row }) => (
-          <>
-            <dt key={host}>{host}</dt>
-            <dd>
-              {format("ms", row.total_stall_ms)} <span class="muted">{percent(row.total_stall_ms, most)}</span>
-            </dd>
-          </>
-        ))}
-      </dl>
-    </aside>
-  );
 }

@@ -11,7 +11,7 @@ import { Empty, Loaded, Problems } from "../ui/states";
 import type { InCoreDocument } from "./document";
 import { InvocationPicker, Invocations } from "./invocations";
 import { PhasePanel } from "./phase_panel";
-import { Pairs, Probes, Runs } from "./tables";
+import { Pairs, Probes, Runs, wordsOf } from "./tables";
 import { TaskPanel } from "./task_panel";
 import { type Units, unitsOf } from "./units";
 
@@ -51,10 +51,6 @@ function Compared({ document }: { document: InCoreComparison }) {
       <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" rowName={wordsOf} />
     </>
   );
-}
-
-function wordsOf(key: string): string {
-  return key.replaceAll("_", " ");
 }
 
 /** Medians are kept as twice their value, so that they are whole. */
@@ -97,9 +93,9 @@ function Figures({ document, units }: { document: InCoreDocument; units: Units }
   return (
     <div class="scroll" tabIndex={0}>
       {nothing && <Empty title="No invocation of this record can be used">{STATUS[document.status]}</Empty>}
-      {document.per_pair && <Pairs document={document} units={units} />}
-      {document.per_run && <Runs document={document} units={units} />}
-      {(document.read_cost || document.envelopes) && <Probes document={document} units={units} />}
+      <Pairs document={document} units={units} />
+      <Runs document={document} units={units} />
+      <Probes document={document} units={units} />
     </div>
   );
 }

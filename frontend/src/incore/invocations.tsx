@@ -5,7 +5,8 @@ import { numberColumn } from "../ui/columns";
 import { DataTable } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
-import type { DistributionDocument, InCoreDocument } from "./document";
+import { Link, SmallTable } from "../ui/small_table";
+import type { InCoreDocument } from "./document";
 import { histogram } from "./histogram";
 import type { Units } from "./units";
 
@@ -34,57 +35,22 @@ export function Invocations({ document, units }: InvocationsProps) {
 /** Each phase over the invocations. The median of the total is not the sum of the phases' medians. */
 function Spreads({ document, units, shown }: InvocationsProps & { shown: string }) {
   const session = useSession();
-  const known = Object.entries(document.detail?.distributions ?? {}).flatMap(([name, found]) =>
-    found === null ? [] : [{ name, found }],
-  );
-  const n = known[0]?.found.n ?? 0;
+  const known = Object.entries(document.detail?.distributions ?? {});
+  const rows = known.flatMap(([name, found]) => {
+    if (found === null) return [];
+    const { min, median_x2, p99_nearest_rank, max } = found;
+    const link = <Link text={name} chosen={name === shown} onPick={() => session.update({ metric: name })} />;
+    const figures = [min, median_x2 / 2, p99_nearest_rank, max].map(units.cell);
+    return [{ key: name, chosen: name === shown, cells: [link, ...figures] }];
+  });
   return (
-    <section>
-      <h2>{`Over ${n.toLocaleString()} usable invocations`}</h2>
-      <table class="small-table">
-        <thead>
-          <tr>
-            {["", "min", "median", "p99", "max"].map((title, at) => (
-              <th key={title} scope="col" class={at > 0 ? "num" : ""}>
-                {title}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>
-          {known.map(({ name, found }) => (
-            <tr key={name} class={name === shown ? "chosen" : ""}>
-              <th scope="row">
-                <button
-                  type="button"
-                  class="link"
-                  aria-pressed={name === shown}
-                  onClick={() => session.update({ metric: name })}
-                >
-                  {name}
-                </button>
-              </th>
-              {figuresOf(found).map(([title, value]) => (
-                <td key={title} class="num" title={units.exact(value)}>
-                  {units.say(value)}
-                </td>
-              ))}
-            </tr>
-          ))}
-        </tbody>
-      </table>
-      <p class="muted">Medians of phases do not add up to the median of the total.</p>
-    </section>
+    <SmallTable
+      title={`Over ${(known[0]?.[1]?.n ?? 0).toLocaleString()} usable invocations`}
+      columns={["", "min", "median", "p99", "max"]}
+      rows={rows}
+      note="Medians of phases do not add up to the median of the total."
+    />
   );
-}
-
-function figuresOf(found: DistributionDocument): [string, number][] {
-  return [
-    ["min", found.min],
-    ["median", found.median_x2 / 2],
-    ["p99", found.p99_nearest_rank],
-    ["max", found.max],
-  ];
 }
 
 interface HistogramProps extends InvocationsProps {
@@ -130,9 +96,7 @@ export function Histogram({ document, units, name, chosen, tall = false }: Histo
       <figcaption>
         <span>{units.say(found.low)}</span>
         <span>
-          {own === null
-            ? name
-            : `${name} of this one: ${units.say(own)}, longer than ${found.below(own)} of ${found.n}`}
+          {own === null ? name : `longer than ${found.below(own).toLocaleString()} of ${found.n.toLocaleString()}`}
         </span>
         <span>{units.say(found.high)}</span>
       </figcaption>

@@ -6,7 +6,7 @@ import { Lanes } from "../ui/lanes";
 import { useSession } from "../ui/session";
 import { type InCoreDocument, phasesOf, sumOf, totalOf } from "./document";
 import { blockAtBoundary, ENVELOPE, type PhaseLanes, phaseLanes } from "./phase_lanes";
-import { BoundaryTable, Collective, Merged, PhaseTable } from "./tables";
+import { Boundaries, Collective, Merged, Phases } from "./tables";
 import type { Units } from "./units";
 
 interface PhasePanelProps {
@@ -56,10 +56,10 @@ export function PhasePanel({ document, units, title }: PhasePanelProps) {
         />
       </div>
       <aside class="drawer wide" aria-label="Figures" tabIndex={0}>
-        <BoundaryTable {...tables} />
-        <PhaseTable {...tables} />
-        {document.collective && <Collective {...tables} collective={document.collective} />}
-        {document.merged && <Merged parts={document.merged} units={units} />}
+        <Boundaries {...tables} />
+        <Phases {...tables} />
+        <Collective {...tables} />
+        <Merged {...tables} />
       </aside>
     </div>
   );

@@ -1,11 +1,10 @@
-/** The figures of one kernel as tables. A row that names a phase or a slot selects it. */
+/** The figures of one kernel as tables. What names a phase or a slot selects it. */
 
-import type { ComponentChildren } from "preact";
 import { percent } from "../lib/units";
+import { Link, SmallTable } from "../ui/small_table";
 import {
   type BoundaryDocument,
   type DetailDocument,
-  type DistributionDocument,
   type InCoreDocument,
   phasesOf,
   slotNames,
@@ -13,9 +12,12 @@ import {
 } from "./document";
 import type { Units } from "./units";
 
-interface TableProps {
+interface FiguresProps {
   readonly document: InCoreDocument;
   readonly units: Units;
+}
+
+export interface TablesProps extends FiguresProps {
   /** The selected phase and slot, empty for none. */
   readonly phase: string;
   readonly slot: string;
@@ -25,31 +27,22 @@ interface TableProps {
 
 const MOST_SLOTS = 6;
 
-/** The moments between the phases: what each stamp means, and which slots set it. */
-export function BoundaryTable({ document, units, slot, pickSlot }: TableProps) {
-  const detail = document.detail ?? {};
-  const values = document.boundaries ?? document.boundary_values ?? {};
-  const boundaries = detail.boundaries ?? [];
-  if (boundaries.length === 0) return null;
-  const base = BigInt(detail.base ?? "0");
-  return (
-    <Section title="Boundaries" columns={["", "stamp", "set by", "the stamp marks"]} numeric={[1]}>
-      {boundaries.map((boundary, at) => (
-        <tr key={boundary.name}>
-          <th scope="row" title={`${boundary.reduce} over its slots`}>
-            {boundary.name}
-          </th>
-          <td class="num" title={values[boundary.name]}>
-            {values[boundary.name] === undefined ? "—" : units.say(Number(BigInt(values[boundary.name] ?? 0) - base))}
-          </td>
-          <td>
-            <Slots detail={detail} slots={boundary.deciding_slots} chosen={slot} onPick={(one) => pickSlot(one, at)} />
-          </td>
-          <td class="muted">{meaningOf(boundary, detail)}</td>
-        </tr>
-      ))}
-    </Section>
-  );
+/** The moments between the phases: which slots set them, and what the stamps mean. */
+export function Boundaries(props: TablesProps) {
+  const { document, units } = props;
+  const { detail = {}, boundaries, boundary_values } = document;
+  const values = boundaries ?? boundary_values ?? {};
+  const rows = (detail.boundaries ?? []).map((boundary, at) => {
+    const { name, reduce, deciding_slots } = boundary;
+    const stamp = values[name];
+    const offset = stamp === undefined ? null : Number(BigInt(stamp) - BigInt(detail.base ?? "0"));
+    return {
+      key: name,
+      title: `${reduce} over its slots: ${stamp}`,
+      cells: [name, units.cell(offset), slotLinks(props, deciding_slots, at), meaningOf(boundary, detail)],
+    };
+  });
+  return <SmallTable title="Boundaries" columns={["", "stamp", "set by", "the stamp marks"]} rows={rows} />;
 }
 
 function meaningOf({ kind, column }: BoundaryDocument, { events }: DetailDocument): string {
@@ -58,236 +51,124 @@ function meaningOf({ kind, column }: BoundaryDocument, { events }: DetailDocumen
   return [words.replaceAll("_", " "), event?.meaning].filter(Boolean).join(": ");
 }
 
-interface SlotsProps {
-  readonly detail: DetailDocument;
-  readonly slots: readonly number[];
-  readonly chosen: string;
-  readonly onPick: (slot: number) => void;
-}
-
-function Slots({ detail, slots, chosen, onPick }: SlotsProps) {
-  const name = slotNames(detail);
+function slotLinks({ document, slot: chosen, pickSlot }: TablesProps, slots: readonly number[], boundary: number) {
+  const name = slotNames(document.detail ?? {});
   return (
     <>
       {slots.slice(0, MOST_SLOTS).map((slot) => (
-        <button
-          key={slot}
-          type="button"
-          class="link slot"
-          aria-pressed={String(slot) === chosen}
-          onClick={() => onPick(slot)}
-        >
-          {name(slot)}
-        </button>
+        <span key={slot} class="slot">
+          <Link text={name(slot)} chosen={String(slot) === chosen} onPick={() => pickSlot(slot, boundary)} />
+        </span>
       ))}
-      {slots.length > MOST_SLOTS && <span class="muted">{`and ${slots.length - MOST_SLOTS} more`}</span>}
+      {slots.length > MOST_SLOTS && `and ${slots.length - MOST_SLOTS} more`}
     </>
   );
 }
 
 /** The phases, which add up to the kernel. */
-export function PhaseTable({ document, units, phase: chosen, pickPhase }: TableProps) {
+export function Phases({ document, units, phase, pickPhase }: TablesProps) {
   const phases = phasesOf(document);
   const sum = sumOf(phases);
-  const most = Math.max(...phases.map((phase) => phase.cycles));
-  if (phases.length === 0) return null;
-  return (
-    <Section title="Phases" columns={["", units.unit, "time", "share"]} numeric={[1, 2, 3]}>
-      {phases.map(({ name, cycles }) => (
-        <tr key={name} class={name === chosen ? "chosen" : ""}>
-          <th scope="row">
-            <button type="button" class="link" aria-pressed={name === chosen} onClick={() => pickPhase(name)}>
-              {name}
-            </button>
-            {cycles === most && <span class="badge">longest</span>}
-          </th>
-          <Figures length={cycles} units={units} />
-          <td class="num">{percent(cycles, sum)}</td>
-        </tr>
-      ))}
-      <tr class="sum">
-        <th scope="row">sum</th>
-        <Figures length={sum} units={units} />
-        <td class="num">{percent(1, 1)}</td>
-      </tr>
-    </Section>
-  );
+  const most = Math.max(...phases.map(({ cycles }) => cycles));
+  const figures = (length: number) => [...units.both(length), [percent(length, sum), ""] as const];
+  const rows = phases.map(({ name, cycles }) => ({
+    key: name,
+    chosen: name === phase,
+    cells: [
+      <>
+        <Link text={name} chosen={name === phase} onPick={() => pickPhase(name)} />
+        {cycles === most && <span class="badge">longest</span>}
+      </>,
+      ...figures(cycles),
+    ],
+  }));
+  const total = { key: "sum", sum: true, cells: ["sum", ...figures(sum)] };
+  return <SmallTable title="Phases" columns={["", units.unit, "time", "share"]} rows={[...rows, total]} />;
 }
 
-/** A length as a count and as time. */
-function Figures({ length, units }: { length: number; units: Units }) {
-  const [counted = "", timed = "—"] = units.exact(length).split(" · ");
-  return (
-    <>
-      <td class="num">{counted.replace(` ${units.unit}`, "")}</td>
-      <td class="num">{timed}</td>
-    </>
-  );
-}
-
-const COLLECTIVE: readonly [string, string, string, string?, string?][] = [
-  ["arrival_skew", "arrival skew", "max b − min b: how unevenly the cores get there", "last_arrival_slots", "B"],
-  [
-    "first_release_service",
-    "first release service",
-    "min a − max b: what it takes once the last has arrived",
-    "first_release_slots",
-    "A",
-  ],
-  ["release_skew", "release skew", "max a − min a: how unevenly it lets go; lies within the consumer"],
-  ["full_release_tail", "full release tail", "max a − max b: until the last core goes on"],
+const COLLECTIVE: readonly [string, string, string?, string?][] = [
+  ["arrival_skew", "max b − min b: how unevenly the cores get there", "last_arrival_slots", "B"],
+  ["first_release_service", "min a − max b: what it takes once the last has arrived", "first_release_slots", "A"],
+  ["release_skew", "max a − min a: how unevenly it lets go; lies within the consumer"],
+  ["full_release_tail", "max a − max b: until the last core goes on"],
   [
     "early_core_residence",
-    "early core residence",
     "max (a − b): how long the earliest core is inside; contains the arrival skew",
     "early_core_residence_slots",
     "A",
   ],
 ];
 
-interface CollectiveProps extends TableProps {
-  readonly collective: NonNullable<InCoreDocument["collective"]>;
-}
-
-export function Collective({ collective, document, units, slot, pickSlot }: CollectiveProps) {
-  const detail = document.detail ?? {};
-  const slotsOf = (key: string | undefined) => {
-    const found = key === undefined ? undefined : collective[key];
-    return Array.isArray(found) ? (found as readonly number[]) : [];
-  };
-  const indexOf = (name: string | undefined) => (detail.boundaries ?? []).findIndex((one) => one.name === name);
-  return (
-    <Section title="Collective" columns={["", units.unit, "time", "slots"]} numeric={[1, 2]}>
-      {COLLECTIVE.filter(([key]) => typeof collective[key] === "number").map(([key, title, help, slots, boundary]) => (
-        <tr key={key} title={help}>
-          <th scope="row">{title}</th>
-          <Figures length={Number(collective[key])} units={units} />
-          <td>
-            <Slots
-              detail={detail}
-              slots={slotsOf(slots)}
-              chosen={slot}
-              onPick={(one) => pickSlot(one, indexOf(boundary))}
-            />
-          </td>
-        </tr>
-      ))}
-    </Section>
-  );
+export function Collective(props: TablesProps) {
+  const { document, units } = props;
+  const { collective, detail } = document;
+  if (collective === undefined) return null;
+  const rows = COLLECTIVE.map(([key, title, slots = "", boundary]) => {
+    const at = (detail?.boundaries ?? []).findIndex(({ name }) => name === boundary);
+    const found = collective[slots];
+    const links = Array.isArray(found) ? slotLinks(props, found, at) : "";
+    return { key, title, cells: [wordsOf(key), ...units.both(Number(collective[key])), links] };
+  });
+  return <SmallTable title="Collective" columns={["", units.unit, "time", "slots"]} rows={rows} />;
 }
 
 /** The kernel beside a pair of split ones: dispatch and drain lie within its producer. */
-export function Merged({ parts, units }: { parts: Readonly<Record<string, number>>; units: Units }) {
-  return (
-    <Section title="As a merged kernel" columns={["", units.unit, "time"]} numeric={[1, 2]}>
-      {Object.entries(parts).map(([name, length]) => (
-        <tr key={name} class={name === "total" ? "sum" : ""}>
-          <th scope="row">{name.replaceAll("_", " ")}</th>
-          <Figures length={length} units={units} />
-        </tr>
-      ))}
-    </Section>
-  );
+export function Merged({ document: { merged = {} }, units }: FiguresProps) {
+  const rows = Object.entries(merged).map(([name, length]) => ({
+    key: name,
+    sum: name === "total",
+    cells: [wordsOf(name), ...units.both(length)],
+  }));
+  return <SmallTable title="As a merged kernel" columns={["", units.unit, "time"]} rows={rows} />;
 }
 
-interface SectionProps {
-  readonly title: string;
-  readonly columns: readonly string[];
-  readonly numeric: readonly number[];
-  readonly children: ComponentChildren;
-}
-
-export function Section({ title, columns, numeric, children }: SectionProps) {
-  return (
-    <section>
-      <h2>{title}</h2>
-      <table class="small-table full">
-        <thead>
-          <tr>
-            {columns.map((column, at) => (
-              <th key={column || "name"} scope="col" class={numeric.includes(at) ? "num" : ""}>
-                {column}
-              </th>
-            ))}
-          </tr>
-        </thead>
-        <tbody>{children}</tbody>
-      </table>
-    </section>
-  );
+export function wordsOf(key: string): string {
+  return key.replaceAll("_", " ");
 }
 
 /** Merged against split, pair by pair. */
-export function Pairs({ document, units }: { document: InCoreDocument; units: Units }) {
+export function Pairs({ document, units }: FiguresProps) {
   const pairs = document.per_pair ?? [];
-  const total = (parts: (typeof pairs)[number]["merged"]) => (parts === null ? "—" : units.say(Number(parts.total)));
   const deltas = pairs.flatMap(({ total_delta }) => (total_delta === null ? [] : [total_delta]));
   const wins = deltas.filter((delta) => delta < 0).length;
-  return (
-    <>
-      <p class="muted">
-        {`Merging is faster in ${wins} of ${deltas.length} pairs; ${pairs.length - deltas.length} runs have no partner.`}
-      </p>
-      <Section title="Merged against split" columns={["pair", "merged", "split", "merged − split"]} numeric={[1, 2, 3]}>
-        {pairs.slice(0, 500).map(({ pair, merged, split, total_delta }) => (
-          <tr key={pair}>
-            <td>{pair}</td>
-            <td class="num">{total(merged)}</td>
-            <td class="num">{total(split)}</td>
-            <td class={total_delta === null ? "num" : total_delta < 0 ? "num less" : "num more"}>
-              {total_delta === null ? "—" : units.say(total_delta)}
-            </td>
-          </tr>
-        ))}
-      </Section>
-    </>
-  );
+  const alone = pairs.length - deltas.length;
+  const rows = pairs.map(({ pair, merged, split, total_delta }) => ({
+    key: String(pair),
+    cells: [
+      String(pair),
+      ...[merged, split].map((parts) => units.cell(parts === null ? null : Number(parts.total))),
+      units.cell(total_delta),
+    ],
+  }));
+  const note = `Merging is faster in ${wins} of ${deltas.length} pairs; ${alone} runs have no partner.`;
+  const columns = ["pair", "merged", "split", "merged − split"];
+  return <SmallTable title="Merged against split" columns={columns} rows={rows} note={note} />;
 }
 
 /** Split kernels without a partner: a negative gap is overlap, and stays. */
-export function Runs({ document, units }: { document: InCoreDocument; units: Units }) {
+export function Runs({ document, units }: FiguresProps) {
   const names = ["producer", "gap", "consumer", "total"];
-  return (
-    <Section title="Runs" columns={["run", ...names, ""]} numeric={[1, 2, 3, 4]}>
-      {(document.per_run ?? []).slice(0, 500).map((run, at) => (
-        <tr key={String(run.run ?? at)}>
-          <td>{String(run.run ?? at)}</td>
-          {names.map((name) => (
-            <td key={name} class="num">
-              {units.say(Number(run[name] ?? run[`${name}_equivalent`]))}
-            </td>
-          ))}
-          <td class="muted">{run.overlap ? "overlaps" : ""}</td>
-        </tr>
-      ))}
-    </Section>
-  );
+  const rows = (document.per_run ?? []).map((run) => ({
+    key: String(run.run),
+    cells: [
+      String(run.run),
+      ...names.map((name) => units.cell(Number(run[name] ?? run[`${name}_equivalent`]))),
+      run.overlap ? "overlaps" : "",
+    ],
+  }));
+  return <SmallTable title="Runs" columns={["run", ...names, ""]} rows={rows} />;
 }
 
 /** What reading the counter costs, and kernels with and without probes, beside the result. */
-export function Probes({ document, units }: { document: InCoreDocument; units: Units }) {
-  const rows: [string, Omit<DistributionDocument, "n" | "p99_nearest_rank"> | null | undefined][] = [
-    ["two reads with nothing between", document.read_cost],
-    ["kernel with probes", document.envelopes?.instrumented],
-    ["kernel without probes", document.envelopes?.uninstrumented],
-  ];
-  return (
-    <>
-      <Section title="What the probes cost" columns={["", "min", "median", "max"]} numeric={[1, 2, 3]}>
-        {rows.map(([title, found]) =>
-          found ? (
-            <tr key={title}>
-              <th scope="row">{title}</th>
-              {[found.min, found.median_x2 / 2, found.max].map((value, at) => (
-                <td key={["min", "median", "max"][at]} class="num" title={units.exact(value)}>
-                  {units.say(value)}
-                </td>
-              ))}
-            </tr>
-          ) : null,
-        )}
-      </Section>
-      <p class="muted">{document.detail?.probes?.note}</p>
-    </>
+export function Probes({ document, units }: FiguresProps) {
+  const found = {
+    "two reads with nothing between": document.read_cost,
+    "kernel with probes": document.envelopes?.instrumented,
+    "kernel without probes": document.envelopes?.uninstrumented,
+  };
+  const rows = Object.entries(found).flatMap(([title, one]) =>
+    one ? [{ key: title, cells: [title, ...[one.min, one.median_x2 / 2, one.max].map(units.cell)] }] : [],
   );
+  const note = document.detail?.probes?.note;
+  return <SmallTable title="What the probes cost" columns={["", "min", "median", "max"]} rows={rows} note={note} />;
 }

@@ -4,13 +4,13 @@ import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import { absolute, type Block, type Lane } from "../lib/lanes";
-import { percent } from "../lib/units";
+import { ABSENT, percent } from "../lib/units";
 import { Lanes } from "../ui/lanes";
 import { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
+import { type FigureCell, Link, SmallTable } from "../ui/small_table";
 import { Failure } from "../ui/states";
 import type { InCoreDocument, NeighbourDocument, TaskDocument, TasksDocument } from "./document";
-import { Section } from "./tables";
 import { dependencyArrows, type TaskLanes, taskLanes } from "./task_lanes";
 import type { Units } from "./units";
 
@@ -118,13 +118,29 @@ interface TaskProps {
   readonly onPick: (id: string) => void;
 }
 
+const STAMPS = ["dispatch", "receive", "start", "end", "finish"] as const;
+
 function Task({ task, tasks, units, onPick }: TaskProps) {
   const names = new Map(tasks.cores.map(({ core, name }) => [core, name]));
-  const stamp = (value: number | null) => (value === null ? "—" : value.toLocaleString());
+  const rows = task.rows.map((row) => ({
+    key: `${row.core} ${row.start}`,
+    cells: [names.get(row.core) || `core ${row.core}`, ...STAMPS.map((name) => stampCell(row[name]))],
+  }));
+  const neighbours = ({ id, function: name, start, end }: NeighbourDocument) => ({
+    key: id,
+    cells: [
+      <Link key={id} text={`task ${id}`} onPick={() => onPick(id)} />,
+      name,
+      stampCell(start),
+      stampCell(end),
+      units.bare(start === null || end === null ? null : end - start),
+    ],
+  });
+  const columns = ["", "function", "start", "end", units.word];
   return (
     <>
       <div class="drawer-head">
-        <h2>{`Task ${task.id}${task.function === null ? "" : ` · ${task.function}`}`}</h2>
+        <h2>{[`Task ${task.id}`, task.function].filter(Boolean).join(" · ")}</h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={() => onPick("")}>
           ×
         </button>
@@ -134,48 +150,15 @@ function Task({ task, tasks, units, onPick }: TaskProps) {
           ? "It waits for no task of this capture."
           : `It starts ${units.exact(task.gap)} after the last task that it waits for.`}
       </p>
-      <Section title="Rows" columns={["", "dispatch", "receive", "start", "end", "finish"]} numeric={[1, 2, 3, 4, 5]}>
-        {task.rows.map(({ core, start, end, receive, dispatch, finish }) => (
-          <tr key={`${core} ${start}`}>
-            <th scope="row">{names.get(core) || `core ${core}`}</th>
-            {[dispatch, receive, start, end, finish].map((value, at) => (
-              <td key={["dispatch", "receive", "start", "end", "finish"][at]} class="num">
-                {stamp(value)}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </Section>
-      <Neighbours title="Waits for" found={task.predecessors} units={units} onPick={onPick} />
-      <Neighbours title="Is waited for by" found={task.successors} units={units} onPick={onPick} />
+      <SmallTable title="Rows" columns={["", ...STAMPS]} rows={rows} />
+      <SmallTable title="Waits for" columns={columns} rows={task.predecessors.map(neighbours)} />
+      <SmallTable title="Is waited for by" columns={columns} rows={task.successors.map(neighbours)} />
     </>
   );
 }
 
-interface NeighboursProps {
-  readonly title: string;
-  readonly found: readonly NeighbourDocument[];
-  readonly units: Units;
-  readonly onPick: (id: string) => void;
-}
-
-function Neighbours({ title, found, units, onPick }: NeighboursProps) {
-  if (found.length === 0) return null;
-  return (
-    <Section title={title} columns={["", "", "start", "end", "length"]} numeric={[2, 3, 4]}>
-      {found.slice(0, 50).map(({ id, function: name, start, end }) => (
-        <tr key={id}>
-          <th scope="row">
-            <button type="button" class="link" onClick={() => onPick(id)}>{`task ${id}`}</button>
-          </th>
-          <td>{name}</td>
-          <td class="num">{start?.toLocaleString() ?? "—"}</td>
-          <td class="num">{end?.toLocaleString() ?? "—"}</td>
-          <td class="num">{start === null || end === null ? "—" : units.say(end - start)}</td>
-        </tr>
-      ))}
-    </Section>
-  );
+function stampCell(stamp: number | null): FigureCell {
+  return [stamp?.toLocaleString() ?? ABSENT, "from the capture's base"];
 }
 
 interface FunctionsProps {
@@ -189,32 +172,18 @@ interface FunctionsProps {
 function Functions({ tasks, units, chosen, onPick }: FunctionsProps) {
   const found = useMemo(() => functionCosts(tasks), [tasks]);
   const whole = found.reduce((sum, { total }) => sum + total, 0);
-  return (
-    <Section title="Functions" columns={["", "rows", "time of all cores", "share", "longest"]} numeric={[1, 2, 3, 4]}>
-      {found.map(({ index, name, rows, total, longest }) => (
-        <tr key={index} class={index === chosen ? "chosen" : ""}>
-          <th scope="row">
-            <button
-              type="button"
-              class="link"
-              aria-pressed={index === chosen}
-              onClick={() => onPick(index === chosen ? -1 : index)}
-            >
-              {name}
-            </button>
-          </th>
-          <td class="num">{rows.toLocaleString()}</td>
-          <td class="num" title={units.exact(total)}>
-            {units.say(total)}
-          </td>
-          <td class="num">{percent(total, whole)}</td>
-          <td class="num" title={units.exact(longest)}>
-            {units.say(longest)}
-          </td>
-        </tr>
-      ))}
-    </Section>
-  );
+  const rows = found.map(({ index, name, rows: count, total, longest }) => ({
+    key: String(index),
+    chosen: index === chosen,
+    cells: [
+      <Link key={name} text={name} chosen={index === chosen} onPick={() => onPick(index === chosen ? -1 : index)} />,
+      [count.toLocaleString(), ""] as const,
+      units.bare(total),
+      [percent(total, whole), ""] as const,
+      units.bare(longest),
+    ],
+  }));
+  return <SmallTable title="Functions" columns={["", "rows", units.word, "share", "longest"]} rows={rows} />;
 }
 
 function functionCosts({ rows, functions }: TasksDocument) {
@@ -235,19 +204,9 @@ function OtherRecords() {
   const session = useSession();
   const { names, chosen } = session.choices.value;
   const others = names.filter((name) => name !== chosen?.name);
-  if (others.length === 0) return null;
-  return (
-    <section>
-      <h2>In-core stamps of this run</h2>
-      <ul class="plain">
-        {others.slice(0, 20).map((name) => (
-          <li key={name}>
-            <button type="button" class="link" onClick={() => session.showRecord({ name, step: "" })}>
-              {name}
-            </button>
-          </li>
-        ))}
-      </ul>
-    </section>
-  );
+  const rows = others.map((name) => ({
+    key: name,
+    cells: [<Link key={name} text={name} onPick={() => session.showRecord({ name, step: "" })} />],
+  }));
+  return <SmallTable title="In-core stamps of this run" columns={[""]} rows={rows} />;
 }

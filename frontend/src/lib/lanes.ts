@@ -93,9 +93,12 @@ export function visitBlocks(
       at++;
       continue;
     }
-    const next = Math.max(lowerBound(start, block.start + unitsPerPixel), at + 1);
+    let next = Math.max(lowerBound(start, block.start + unitsPerPixel), at + 1);
+    const last = next - 1;
+    // Of those that start within the pixel, only the last can be wider than it.
+    if (last > at && (end[last] ?? 0) - (start[last] ?? 0) >= unitsPerPixel) next = last;
     const merged = next > at + 1;
-    visit(merged ? { ...block, end: Math.max(end[next - 1] ?? block.end, block.end) } : block, merged);
+    visit(merged ? { ...block, end: end[next - 1] ?? block.end } : block, merged);
     at = next;
   }
 }

@@ -89,7 +89,8 @@ interface Paint {
   readonly raised: string;
   readonly accent: string;
   readonly text: string;
-  readonly bold: boolean;
+  /** Where colours are the user's, blocks are told by their outline. */
+  readonly outlined: boolean;
   readonly fills: readonly (string | CanvasPattern)[];
 }
 
@@ -131,7 +132,7 @@ function paintOf(context: CanvasRenderingContext2D, { kinds, theme }: Scene): Pa
     raised: token("raised"),
     accent: token("accent"),
     text: forced ? fg : css(BLOCK_TEXT[theme]),
-    bold: forced,
+    outlined: forced,
     fills: kinds.map((kind) => (kind.striped ? stripes(context, forced ? fg : colour(kind), bg) : colour(kind))),
   };
 }
@@ -278,7 +279,10 @@ function drawBlock({ context, scene, x, paint }: Brush, block: Block, merged: bo
   context.globalAlpha = chosen || scene.lit === null || scene.lit(block) ? 1 : 0.25;
   context.fillStyle = paint.fills[block.kind] ?? paint.raised;
   context.fillRect(left, y + 1, width, px - 2);
-  if (paint.bold) context.strokeRect(left + 0.5, y + 1.5, width - 1, px - 3);
+  if (paint.outlined) {
+    context.strokeStyle = paint.fg;
+    context.strokeRect(left + 0.5, y + 1.5, Math.max(width - 1, 0), px - 3);
+  }
   if (!merged && width > LEAST_TEXT_PX) blockText({ context, scene, paint }, block, [left, y, width, px]);
   context.globalAlpha = 1;
   if (!chosen) return;

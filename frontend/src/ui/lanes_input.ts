@@ -198,9 +198,17 @@ export function useLanesKeys(actions: KeyActions): (event: KeyboardEvent) => voi
   };
 }
 
+/** The middle of the selected block where it is in view, else of the view. */
+function zoomCentre({ lanes, selected, view: [from, to] }: Scene): number {
+  const found = selected < 0 ? null : findBlock(lanes, selected);
+  const centre =
+    found === null ? from : ((found.track.start[found.at] ?? from) + (found.track.end[found.at] ?? from)) / 2;
+  return from < centre && centre < to ? centre : (from + to) / 2;
+}
+
 function viewKey({ key, shiftKey }: KeyboardEvent, { scene, setView, clear }: KeyActions): boolean {
   const { view, full } = scene;
-  const middle = (view[0] + view[1]) / 2;
+  const middle = zoomCentre(scene);
   const moves: Record<string, () => void> = {
     w: () => setView(zoomed(view, 0.7, middle, full)),
     "+": () => setView(zoomed(view, 0.5, middle, full)),

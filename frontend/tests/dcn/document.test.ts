@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { dcnColumns } from "../../src/dcn/columns";
-import { byHost, type DcnDocument, type DcnRow, leftOut, places, rowKey } from "../../src/dcn/document";
+import { type DcnDocument, type DcnRow, heatOf, leftOut, places, rowKey } from "../../src/dcn/document";
 
 const row = (more: Partial<DcnRow> = {}): DcnRow => ({
   program: "jit_step(1)",
@@ -39,8 +39,16 @@ test("what the tables leave out is counted over all cores", () => {
   expect(leftOut(DOCUMENT)).toEqual([{ count: 3, what: "sends without a recv-done inside the profile" }]);
 });
 
-test("the host that stalls most stands first", () => {
-  expect(byHost(DOCUMENT, rowKey(row())).map(({ host: name }) => name)).toEqual(["slow", "fast"]);
+test("a heat map has the places and collectives that stall most first", () => {
+  const rare = row({ rendezvous: "rare", total_stall_ms: 99 });
+  const hosts = places(DOCUMENT).filter(({ key }) => ["slow", "fast"].includes(key));
+  const heat = heatOf([row(), rare], hosts.reverse(), 10);
+  expect(heat.keys).toEqual([rowKey(rare), rowKey(row())]);
+  expect(heat.places.map(({ place, stall }) => [place.key, stall.map((one) => one?.total_stall_ms ?? null)])).toEqual([
+    ["slow", [null, 9]],
+    ["fast", [null, 1]],
+  ]);
+  expect(heat.most).toBe(9);
 });
 
 const cell = (rows: DcnRow[], key: string) => {

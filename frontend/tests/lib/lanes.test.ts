@@ -57,6 +57,16 @@ test("100,000 blocks cost no more visits than there are pixels", () => {
   expect(visits).toBe(11);
 });
 
+test("a narrow block does not take in a wide one beside it", () => {
+  const [track] = packed([[block(0, 1)], [block(1, 2)], [block(2, 100)]]);
+  const seen: [number, number][] = [];
+  if (track) visitBlocks(track, [0, 100], 5, ({ start, end }) => seen.push([start, end]));
+  expect(seen).toEqual([
+    [0, 2],
+    [2, 100],
+  ]);
+});
+
 test("a narrow block is hit from a little beside it, and the gap between blocks is no block", () => {
   const [track] = packed([[block(10, 11)], [block(50, 90)]]);
   if (!track) throw new Error("no track");

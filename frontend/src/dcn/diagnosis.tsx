@@ -1,0 +1,80 @@
+/** The diagnosis in sentences. */
+
+import { format, percent } from "../lib/units";
+import { type CauseDocument, type DcnDocument, type DcnRow, rowKey } from "./document";
+
+/** What a collective's figures say, and what to do. */
+export function verdictOf(cause: CauseDocument, capacity: number | null): string {
+  const needs = cause.host_gbps === null ? null : format("gbps", cause.host_gbps);
+  const late = percent(cause.recv_done_per_slack, 1);
+  switch (cause.verdict) {
+    case "congestion":
+      return `It needs ${needs} of each host, ${percent(cause.capacity_share, 1)} of what the network carries: the network is too small.`;
+    case "no_overlap":
+      return "Next to nothing runs between its send and its recv-done: give it work to overlap with.";
+    case "bandwidth":
+      return `Its data come late although they had time: the recv-done lasts ${late} of the slack, which means bandwidth.`;
+    case "hardware": {
+      const room =
+        capacity === null || needs === null ? "" : ` and it needs only ${needs} of ${format("gbps", capacity)}`;
+      return `The recv-done is short against its slack (${late})${room}: not bandwidth. Look at the hardware and the other hosts.`;
+    }
+    default:
+      return "It does not stall.";
+  }
+}
+
+interface DiagnosisProps {
+  readonly document: DcnDocument;
+  /** The selected row; the worst where none is. */
+  readonly row: DcnRow | undefined;
+}
+
+/** One line: how much the collective stalls, and why. */
+export function Verdict({ document, row }: DiagnosisProps) {
+  const { causes = [], network_gbps = null } = document.diagnosis ?? {};
+  const cause = row === undefined ? causes[0] : causes.find((one) => rowKey(one) === rowKey(row));
+  if (cause === undefined) return null;
+  const time = cause.time_share === null ? "" : `, ${percent(cause.time_share, 1)} of the profiled time`;
+  return (
+    <p class="verdict" role="status">
+      {cause === causes[0] && <span class="badge">worst</span>} <b>{cause.rendezvous}</b>
+      {` takes ${percent(cause.stall_share, 1)} of all stall${time}. ${verdictOf(cause, network_gbps)}`}
+    </p>
+  );
+}
+
+/** What stands around a collective, and what holds for all of them. */
+export function Diagnosis({ document, row }: DiagnosisProps) {
+  const { causes = [], neighbourhoods = [], tiny_collectives: tiny, stragglers = [] } = document.diagnosis ?? {};
+  const key = row === undefined ? causes.map(rowKey)[0] : rowKey(row);
+  const near = neighbourhoods.find((one) => rowKey(one) === key);
+  const lines = [
+    near === undefined ? "" : overlapOf(near.between_count, near.overlapped_ps, near.movable_count, near.movable_ps),
+    tiny === undefined || tiny.collectives === 0
+      ? ""
+      : `${tiny.collectives} of ${tiny.of_collectives} collectives move less than 1 MiB: ${percent(tiny.bytes_share, 1)} of the bytes for ${percent(tiny.stall_share, 1)} of the stall. Many tiny ones are better fused.`,
+    ...stragglers.map(
+      ({ rendezvous, host, core, mean_ps, median_ps }) =>
+        `Straggler in ${rendezvous}: ${host}${core === null ? "" : ` core ${core}`} stalls ${format("ps", mean_ps)} on average, the median of the others is ${format("ps", median_ps)}.`,
+    ),
+    stragglers.length === 0 ? "No host or core stalls over 1.5 times the median of the others." : "",
+  ];
+  return (
+    <ul class="scroll prose" tabIndex={0} aria-label="Diagnosis">
+      {lines.filter(Boolean).map((line) => (
+        <li key={line}>{line}</li>
+      ))}
+    </ul>
+  );
+}
+
+function overlapOf(between: number, overlapped: number, movable: number, more: number): string {
+  const work = overlapped > 0 ? `, ${format("ps", overlapped)} of work` : "";
+  const now =
+    between === 0
+      ? "No instruction stands between its send and its recv-done."
+      : `Between its send and its recv-done stand ${between.toLocaleString()} instructions${work}.`;
+  if (movable === 0) return `${now} No other instruction could overlap with it.`;
+  return `${now} ${movable} more, ${format("ps", more)}, need nothing of it and feed nothing to it: they could overlap too.`;
+}
