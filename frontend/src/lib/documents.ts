@@ -121,6 +121,20 @@ export interface NodeDocument {
   readonly input_shapes?: Readonly<Record<string, Shape>>;
   readonly inputs?: readonly { readonly name: string; readonly slot: number }[];
   readonly outputs?: readonly { readonly slot: number; readonly shape: Shape; readonly bytes: Figure }[];
+  readonly consumers?: readonly { readonly name: string; readonly slot: number }[];
+  readonly links?: readonly {
+    readonly kind: string;
+    readonly to: boolean;
+    readonly name: string;
+    readonly count: number;
+  }[];
+  readonly device_times?: readonly {
+    readonly device: string;
+    readonly lane: string | null;
+    readonly micros: number;
+    readonly executions: number;
+  }[];
+  readonly graph_nodes?: readonly { readonly name: string; readonly exec_micros: number }[];
   readonly code?: readonly { readonly file: string; readonly line: number; readonly function: string }[];
   readonly [figure: string]: unknown;
 }

@@ -32,7 +32,11 @@ export function Findings({ findings }: { findings: readonly OverviewFinding[] })
           </span>
         </li>
       ))}
-      {findings.length > SHOWN && <li class="muted">{`and ${findings.length - SHOWN} more`}</li>}
+      {findings.length > SHOWN && (
+        <li class="muted">
+          <span>{`and ${findings.length - SHOWN} more`}</span>
+        </li>
+      )}
     </ol>
   );
 }

@@ -1,7 +1,7 @@
 import type { NodeDocument, RowsDocument, Shape, ViewColumn } from "../lib/documents";
 import { exact, format, percent } from "../lib/units";
 import { useSession } from "../ui/session";
-import { CopyButton, Loaded } from "../ui/states";
+import { CopyButton, copyText, Loaded } from "../ui/states";
 import { figureOf, quantityOf, rowName, wholeOf } from "./columns";
 import type { Documents } from "./index";
 
@@ -30,7 +30,9 @@ export function Drawer({ documents, head }: { documents: Documents; head: RowsDo
             </div>
             <Words node={node} />
             <Figures node={node} head={head} />
+            <Devices node={node} />
             <Neighbours node={node} />
+            <Costliest node={node} />
             <Code node={node} />
           </>
         )}
@@ -99,14 +101,51 @@ function FigureFact({ column, node, head }: FigureFactProps) {
   return <Fact name={column.title} value={format(quantity, value) + share} title={title} />;
 }
 
+function Devices({ node }: { node: NodeDocument }) {
+  const times = node.device_times ?? [];
+  if (times.length === 0) return null;
+  return (
+    <section>
+      <h3>By device</h3>
+      <dl class="facts">
+        {times.slice(0, MOST_SHOWN).map(({ device, lane, micros, executions }) => (
+          <Fact
+            key={`${device} ${lane}`}
+            name={[device, lane].filter(Boolean).join(" · ")}
+            value={`${format("micros", micros)} · ${executions.toLocaleString()}×`}
+          />
+        ))}
+      </dl>
+    </section>
+  );
+}
+
+/** What feeds the node, and what it feeds; each is a search away. */
 function Neighbours({ node }: { node: NodeDocument }) {
   const inputs = node.inputs ?? [];
   const outputs = node.outputs ?? [];
+  const consumers = node.consumers ?? [];
+  const links = node.links ?? [];
   return (
     <>
-      <ShapeList
-        title="Inputs"
-        rows={inputs.map(({ name, slot }, at) => [`${name}:${slot}`, node.input_shapes?.[String(at)]])}
+      {inputs.length + consumers.length > 0 && (
+        <section class="neighbours">
+          <NameList
+            title="Inputs"
+            names={inputs.map(({ name, slot }, at) => ({
+              name,
+              note: [`:${slot}`, shapeText(node.input_shapes?.[String(at)])].join(" "),
+            }))}
+          />
+          <NameList title="Feeds" names={consumers.map(({ name }) => ({ name, note: "" }))} />
+        </section>
+      )}
+      <NameList
+        title="Linked"
+        names={links.map(({ name, kind, to, count }) => ({
+          name,
+          note: `${to ? "→" : "←"} ${kind.replaceAll("_", " ")}${count > 1 ? ` ${count}×` : ""}`,
+        }))}
       />
       <ShapeList
         title="Outputs"
@@ -114,6 +153,44 @@ function Neighbours({ node }: { node: NodeDocument }) {
       />
     </>
   );
+}
+
+interface NameListProps {
+  readonly title: string;
+  readonly names: readonly { readonly name: string; readonly note: string }[];
+}
+
+/** Names of other nodes: a click searches for one. */
+function NameList({ title, names }: NameListProps) {
+  const session = useSession();
+  if (names.length === 0) return null;
+  return (
+    <section>
+      <h3>{title}</h3>
+      <ul class="plain">
+        {names.slice(0, MOST_SHOWN).map(({ name, note }, at) => (
+          <li key={at}>
+            <button
+              type="button"
+              class="link"
+              title={name}
+              onClick={() => session.update({ search: name, match: 0, direction: "down" })}
+            >
+              {name}
+            </button>{" "}
+            <span class="muted">{note}</span>
+          </li>
+        ))}
+        {names.length > MOST_SHOWN && <li class="muted">and {names.length - MOST_SHOWN} more</li>}
+      </ul>
+    </section>
+  );
+}
+
+function Costliest({ node }: { node: NodeDocument }) {
+  const nodes = node.graph_nodes ?? [];
+  const names = nodes.map(({ name, exec_micros }) => ({ name, note: format("micros", exec_micros) }));
+  return <NameList title="Costliest nodes" names={names.slice(0, MOST_SHOWN)} />;
 }
 
 function ShapeList({ title, rows }: { title: string; rows: readonly [string, Shape | undefined, string?][] }) {
@@ -147,7 +224,11 @@ function Code({ node }: { node: NodeDocument }) {
       <h3>Code, innermost first</h3>
       <ul class="plain where">
         {text.toReversed().map((frame, at) => (
-          <li key={at}>{frame}</li>
+          <li key={at}>
+            <button type="button" class="link" title="Copy this location" onClick={() => copyText(frame)}>
+              {frame}
+            </button>
+          </li>
         ))}
       </ul>
       <CopyButton text={text.join("\n")} label="Copy stack" />

@@ -3,17 +3,19 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Command } from "../lib/commands";
-import type { IcicleDocument, NodeDocument } from "../lib/documents";
+import type { IcicleDocument, NodeDocument, RowsDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
 import { PagedRows } from "../ui/paged_rows";
 import { Resource } from "../ui/resource";
 import { focusSearch } from "../ui/search_box";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
+import { CallersPane } from "./callers_pane";
 import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
-import { icicleAddress, nodeAddress, rowsParameters } from "./questions";
+import { type MemoryDocument, MemoryPane } from "./memory_pane";
+import { DEFAULT_METRIC, icicleAddress, memoryAddress, nodeAddress, rowsParameters } from "./questions";
 import { Crumbs, Toolbar } from "./toolbar";
 import { CLOSE_ALL, OPEN_ALL } from "./tree";
 import { TreePane } from "./tree_pane";
@@ -24,6 +26,7 @@ export interface Documents {
   /** The selected row, and the row that the tree starts from. */
   readonly node: Resource<NodeDocument>;
   readonly root: Resource<NodeDocument>;
+  readonly memory: Resource<MemoryDocument>;
 }
 
 export function ViewsLens() {
@@ -36,6 +39,7 @@ function Tree() {
   const documents = useDocuments(session);
   useCommands(useMemo(() => viewCommands(session, documents), [session, documents]));
   const { rows } = documents;
+  const { direction, drawer, metric, pane } = session.state.value;
   const head = rows.head.value;
   const error = rows.error.value;
   return (
@@ -50,14 +54,22 @@ function Tree() {
         <div class="split">
           <div class="main-column">
             <Crumbs documents={documents} />
-            <IciclePane documents={documents} />
-            <TreePane documents={documents} head={head} />
+            {pane === "memory" ? <MemoryPane memory={documents.memory} /> : <IciclePane documents={documents} />}
+            {direction === "up" ? (
+              <CallersPane unit={metricUnit(head, metric)} />
+            ) : (
+              <TreePane documents={documents} head={head} />
+            )}
           </div>
-          {session.state.value.drawer === "open" && <Drawer documents={documents} head={head} />}
+          {drawer === "open" && <Drawer documents={documents} head={head} />}
         </div>
       )}
     </>
   );
+}
+
+function metricUnit({ columns }: RowsDocument, metric: string): string {
+  return columns.find(({ name }) => name === (metric || DEFAULT_METRIC))?.unit ?? "us";
 }
 
 const NEEDED: Readonly<Record<string, string>> = {
@@ -88,6 +100,7 @@ function useDocuments(session: Session): Documents {
       icicle: new Resource<IcicleDocument>(fetcher),
       node: new Resource<NodeDocument>(fetcher),
       root: new Resource<NodeDocument>(fetcher),
+      memory: new Resource<MemoryDocument>(fetcher),
     };
   }, [session]);
   const written = useSignal("");
@@ -108,6 +121,7 @@ function ask(session: Session, documents: Documents, again = false): void {
   const record = session.recordParameters.value;
   documents.rows.show(rowsParameters(state, record), again);
   void documents.icicle.load(icicleAddress(state, record), again);
+  void documents.memory.load(memoryAddress(record), again);
   if (state.drawer === "open") void documents.node.load(nodeAddress(state, record, state.selected), again);
   if (state.root > 0) void documents.root.load(nodeAddress(state, record, state.root), again);
 }
@@ -140,6 +154,12 @@ function viewCommands(session: Session, { rows, root }: Documents): Command[] {
       title: "Start from the selected row",
       group,
       run: () => session.update({ root: session.state.value.selected }),
+    },
+    {
+      keys: ["b"],
+      title: "From the bottom up: callers of the selected row",
+      group,
+      run: () => session.update({ direction: session.state.value.direction === "up" ? "down" : "up" }),
     },
     { keys: ["u", "Backspace"], title: "Up to the parent", group, run: up },
     { keys: ["Escape"], title: "Show the whole tree", group, run: () => session.update({ root: 0 }) },

@@ -51,6 +51,26 @@ export function Toolbar({ documents }: { documents: Documents }) {
         command={`stepscope views LOGDIR --run '${session.choices.value.chosen?.run ?? ""}' --view ${state.view}`}
       />
       <span class="spacer" />
+      {(documents.memory.data.value?.series.length ?? 0) > 0 && (
+        <button
+          type="button"
+          class="button"
+          aria-pressed={state.pane === "memory"}
+          title="What was allocated when"
+          onClick={() => session.update({ pane: state.pane === "memory" ? "" : "memory" })}
+        >
+          Memory
+        </button>
+      )}
+      <Switch
+        label="Direction"
+        value={state.direction}
+        choices={[
+          { word: "down", title: "top-down", help: "From a row to what it holds" },
+          { word: "up", title: "bottom-up", help: "From the selected row to its callers, in all its places (b)" },
+        ]}
+        onPick={(direction) => session.update({ direction })}
+      />
       <Switch
         label="Figures"
         value={state.side}

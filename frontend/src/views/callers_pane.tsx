@@ -1,0 +1,135 @@
+import { useSignalEffect } from "@preact/signals";
+import { useMemo, useState } from "preact/hooks";
+import { address } from "../lib/api";
+import { blockRgb, css } from "../lib/colour";
+import type { Theme } from "../lib/theme";
+import { numberColumn } from "../ui/columns";
+import { Grid, type GridColumn } from "../ui/grid";
+import { Resource } from "../ui/resource";
+import { useSession } from "../ui/session";
+import { Empty, Loaded } from "../ui/states";
+import { quantityOf, rowName } from "./columns";
+import { DEFAULT_METRIC, viewParameters } from "./questions";
+
+interface CallersDocument {
+  readonly view: string;
+  readonly metric: string;
+  readonly rows: readonly Caller[];
+  readonly left_out: number;
+}
+
+interface Caller {
+  readonly name: string;
+  readonly id: number;
+  readonly parent: number;
+  readonly depth: number;
+  readonly value: number;
+  readonly places: number;
+}
+
+/** From the bottom up: where the cost of the selected row's name comes from, in all its places. */
+export function CallersPane({ unit }: { unit: string }) {
+  const session = useSession();
+  const resource = useMemo(() => new Resource<CallersDocument>(session.fetcher), [session]);
+  useSignalEffect(() => {
+    const state = session.state.value;
+    const metric = state.metric || DEFAULT_METRIC;
+    const question = { ...viewParameters(state, session.recordParameters.value), shape: "callers", metric };
+    if (session.visible.value && state.selected > 0) {
+      void resource.load(address("views", { ...question, id: state.selected }));
+    }
+  });
+  const down = { label: "Back to the tree", run: () => session.update({ direction: "down" }) };
+  if (session.state.value.selected <= 0) {
+    return (
+      <Empty title="Whose callers?" action={down}>
+        Select a row, then look at it from the bottom up.
+      </Empty>
+    );
+  }
+  return (
+    <Loaded resource={resource}>
+      {(document) =>
+        document.rows.length === 0 ? (
+          <Empty title="No row holds this one" action={down} />
+        ) : (
+          <CallerTree document={document} unit={unit} />
+        )
+      }
+    </Loaded>
+  );
+}
+
+function CallerTree({ document, unit }: { document: CallersDocument; unit: string }) {
+  const session = useSession();
+  const theme = session.theme.value;
+  const [cursor, setCursor] = useState(-1);
+  const columns = useMemo(() => callerColumns(document, unit, theme), [document, unit, theme]);
+  const { rows, left_out, view } = document;
+  return (
+    <>
+      <Grid
+        label="Callers"
+        columns={columns}
+        count={rows.length}
+        row={(index) => rows[index]}
+        id={(row) => `caller-${rows.indexOf(row)}`}
+        sort=""
+        onSort={() => {}}
+        cursor={cursor}
+        onCursor={setCursor}
+        reveal={{ row: 0, token: document }}
+        tree={(row) => ({ "aria-level": row.depth + 1 })}
+      />
+      <div class="status" role="status">
+        <span>{`${rows.length.toLocaleString()} callers in the ${view} view, the costliest first`}</span>
+        {left_out > 0 && <span>{`${left_out.toLocaleString()} cheaper ones left out`}</span>}
+      </div>
+    </>
+  );
+}
+
+function callerColumns({ rows, metric }: CallersDocument, unit: string, theme: Theme): GridColumn<Caller>[] {
+  const whole = rows[0]?.value ?? 0;
+  const name: GridColumn<Caller> = {
+    key: "name",
+    title: "called by",
+    help: "What calls the row above it; the first row is the name in question",
+    width: 300,
+    grows: true,
+    numeric: false,
+    value: (row) => row.name,
+    cell: (row) => ({ text: rowName(row.name) }),
+    content: (row) => (
+      <div class="tree" style={{ paddingLeft: `${Math.min(row.depth, 40) * 14 + 8}px` }}>
+        <span class="dot" style={{ background: css(blockRgb(row.name, theme)) }} />
+        <span class="name">{rowName(row.name)}</span>
+      </div>
+    ),
+  };
+  return [
+    name,
+    numberColumn(rows, {
+      key: metric,
+      title: "cost",
+      help: "What the name costs where it is called this way",
+      quantity: quantityOf(unit),
+      value: (row) => row.value,
+      whole,
+    }),
+    numberColumn(rows, {
+      key: "share",
+      title: "share",
+      help: "Share of the cost of the name in all its places",
+      quantity: "ratio",
+      value: (row) => (whole ? row.value / whole : null),
+    }),
+    numberColumn(rows, {
+      key: "places",
+      title: "places",
+      help: "In how many places it is called this way",
+      quantity: "count",
+      value: (row) => row.places,
+    }),
+  ];
+}

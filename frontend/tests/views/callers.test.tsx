@@ -1,0 +1,68 @@
+// @vitest-environment happy-dom
+
+import { render } from "preact";
+import { beforeEach, expect, test, vi } from "vitest";
+import { INITIAL_STATE } from "../../src/lib/state";
+import { Session, SessionProvider } from "../../src/ui/session";
+import { CallersPane } from "../../src/views/callers_pane";
+import { turnBelow } from "../../src/views/tree";
+
+const CALLERS = {
+  view: "graph",
+  metric: "total_exec_micros",
+  rows: [
+    { name: "matmul", id: 4, parent: -1, depth: 0, value: 85, places: 3 },
+    { name: "linear", id: 3, parent: 0, depth: 1, value: 80, places: 2 },
+  ],
+  left_out: 2,
+};
+
+beforeEach(() => {
+  render(null, document.body);
+  vi.stubGlobal(
+    "ResizeObserver",
+    class {
+      observe() {}
+      disconnect() {}
+    },
+  );
+  vi.spyOn(HTMLElement.prototype, "clientHeight", "get").mockReturnValue(300);
+});
+
+function show(selected: number): string[] {
+  const asked: string[] = [];
+  const session = new Session(async (url) => {
+    asked.push(url);
+    return new Response(JSON.stringify(CALLERS));
+  });
+  session.update({ selected, view: "graph" });
+  render(
+    <SessionProvider value={session}>
+      <CallersPane unit="us" />
+    </SessionProvider>,
+    document.body,
+  );
+  return asked;
+}
+
+test("shows who calls the selected row, with their share of its cost", async () => {
+  const asked = show(4);
+  await vi.waitFor(() => expect(document.querySelectorAll(".row")).toHaveLength(2));
+  expect(asked[0]).toContain("shape=callers&metric=total_exec_micros&id=4");
+  expect(document.querySelector("#caller-1")?.textContent).toContain("linear");
+  expect(document.querySelector("#caller-1")?.getAttribute("aria-level")).toBe("2");
+  expect(document.body.textContent).toContain("2 cheaper ones left out");
+});
+
+test("says that a row must be selected first", async () => {
+  const asked = show(0);
+  await vi.waitFor(() => expect(document.body.textContent).toContain("Whose callers?"));
+  expect(asked).toEqual([]);
+});
+
+test("opening all below a row forgets what was said of rows in there", () => {
+  const state = { ...INITIAL_STATE, toggled: [2, 5, 9], below: [-6, 12] };
+  expect(turnBelow(state, { id: 4, end: 9 }, true)).toEqual({ toggled: [2, 9], below: [12, 4] });
+  expect(turnBelow(state, { id: 4, end: 20 }, false)).toEqual({ toggled: [2], below: [-4] });
+  expect(turnBelow(state, { id: 0, end: 20 }, false)).toMatchObject({ depth: 1, toggled: [], below: [] });
+});
