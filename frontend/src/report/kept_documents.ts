@@ -6,7 +6,7 @@ import { KeptTree, type KeptView, type Question } from "./kept_tree";
 export interface KeptDocument {
   readonly route: string;
   /** What it answers: run, name, compare, view. Absent ones are the panel's empty choice. */
-  readonly question: Readonly<Record<string, string>>;
+  readonly questions: readonly Readonly<Record<string, string>>[];
   readonly document: unknown;
 }
 
@@ -17,6 +17,8 @@ const WINDOW = [
   ...["shape", "depth", "toggled", "offset", "limit", "sort", "search", "match", "root", "id", "metric"],
   ...["width_px", "max_depth", "points", "detail", "disturbances"],
 ];
+/** Which occurrences of collectives are wanted. */
+const OCCURRENCE = ["host", "core", "program", "rendezvous"];
 
 export class KeptDocuments implements Snapshot {
   private readonly trees = new Map<unknown, KeptTree>();
@@ -26,34 +28,44 @@ export class KeptDocuments implements Snapshot {
   answer(url: string): ReturnType<Snapshot["answer"]> {
     const [route = "", query = ""] = url.split("?", 2);
     const question: Question = new Map(new URLSearchParams(query));
-    const unknown = [...question.keys()].filter((name) => !CHOICES.includes(name) && !WINDOW.includes(name));
+    const unknown = [...question.keys()].filter((name) => ![...CHOICES, ...WINDOW, ...OCCURRENCE].includes(name));
     const found = unknown.length > 0 ? undefined : this.find(route, question);
     if (found === undefined) return missing(url, unknown);
+    if (route === "dcn") return { document: chosenOccurrences(found.document as Occurrences, question) };
     if (route !== "views" || question.has("compare")) return { document: found.document };
     const window = this.window(found.document, question);
     return window === null ? missing(url, []) : { document: window };
   }
 
   private find(route: string, question: Question): KeptDocument | undefined {
-    const memory = question.get("shape") === "memory" ? "memory" : "";
-    return this.kept.find(
-      (one) =>
-        one.route === route &&
-        (one.question.shape ?? "") === memory &&
-        CHOICES.every(
-          (name) => (one.question[name] ?? "") === (question.get(name) ?? "") || (memory && name === "view"),
-        ),
-    );
+    const memory = question.get("shape") === "memory";
+    const same = (asked: Readonly<Record<string, string>>) =>
+      (asked.shape === "memory") === memory &&
+      CHOICES.every((name) => (asked[name] ?? "") === (question.get(name) ?? "") || (memory && name === "view"));
+    return this.kept.find((one) => one.route === route && one.questions.some(same));
   }
 
   private window(document: unknown, question: Question): unknown {
     const shape = question.get("shape") ?? "rows";
+    if (shape === "callers") return null;
     if (shape === "memory") return document;
     const tree = this.trees.get(document) ?? new KeptTree(document as KeptView);
     this.trees.set(document, tree);
     if (shape === "icicle") return tree.icicle(question);
     return shape === "node" ? tree.node(question) : tree.rows(question);
   }
+}
+
+interface Occurrences {
+  readonly occurrences?: readonly Readonly<Record<string, unknown>>[];
+}
+
+/** A document of collectives with those of its occurrences that are asked for. */
+function chosenOccurrences(document: Occurrences, question: Question): Occurrences {
+  const wanted = OCCURRENCE.filter((name) => question.get(name));
+  if (wanted.length === 0 || document.occurrences === undefined) return document;
+  const found = document.occurrences.filter((one) => wanted.every((name) => String(one[name]) === question.get(name)));
+  return { ...document, occurrences: found };
 }
 
 function missing(url: string, unknown: readonly string[]): ReturnType<Snapshot["answer"]> {

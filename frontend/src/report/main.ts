@@ -7,11 +7,17 @@ export { render } from "../main";
 
 const NO_SERVER = "A report has no server to export from: use Copy, or ask the source itself";
 
-/** Makes the documents of the element answer the panel's questions. */
-export function install(own: Window, holder: HTMLElement): void {
-  const documents = JSON.parse(holder.textContent ?? "[]") as readonly KeptDocument[];
+/** Makes the documents in an element, gzipped JSON in base 64, answer the panel's questions. */
+export async function install(own: Window, holder: HTMLElement): Promise<void> {
+  const documents = (await unpacked(holder.textContent ?? "")) as readonly KeptDocument[];
   Object.assign(own, { stepscopeSnapshot: new KeptDocuments(documents) });
   disableExports(own.document);
+}
+
+export async function unpacked(text: string): Promise<unknown> {
+  const packed = Uint8Array.from(atob(text.trim()), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return await new Response(stream).json();
 }
 
 /** Links to the server's files lead nowhere here. */

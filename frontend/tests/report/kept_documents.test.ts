@@ -18,9 +18,9 @@ const VIEW: KeptView = {
   details: { 2: { devices: ["gpu"] } },
 };
 const KEPT: readonly KeptDocument[] = [
-  { route: "views", question: { run: "r", name: "p", view: "scope" }, document: VIEW },
-  { route: "findings", question: {}, document: [{ rule: "x" }] },
-  { route: "views", question: { run: "r", name: "p", view: "scope", compare: "s" }, document: { rows: [] } },
+  { route: "views", questions: [{ run: "r", name: "p", view: "scope" }], document: VIEW },
+  { route: "findings", questions: [{}], document: [{ rule: "x" }] },
+  { route: "views", questions: [{ run: "r", name: "p", view: "scope", compare: "s" }], document: { rows: [] } },
 ];
 
 function ask<T>(url: string): T {
@@ -78,4 +78,20 @@ test("documents are found by what they answer, and what is not held is said", ()
   expect(ask("views?run=r&name=p&view=scope&compare=s")).toEqual({ rows: [] });
   expect(() => ask("views?run=other&name=p&view=scope")).toThrow("holds no answer");
   expect(() => ask("views?run=r&name=p&view=scope&min_micros=5")).toThrow("min_micros");
+});
+
+test("occurrences are chosen among those that the report holds", () => {
+  const occurrences = [
+    { host: "h0", core: 0, rendezvous: "a" },
+    { host: "h0", core: 1, rendezvous: "a" },
+    { host: "h1", core: 0, rendezvous: "b" },
+  ];
+  const kept = new KeptDocuments([{ route: "dcn", questions: [{ run: "r" }], document: { occurrences } }]);
+  const found = (query: string) => {
+    const answer = kept.answer(`dcn?run=r&detail=occurrences&limit=5${query}`);
+    return "document" in answer ? (answer.document as { occurrences: unknown[] }).occurrences : [];
+  };
+  expect(found("")).toEqual(occurrences);
+  expect(found("&host=h0&core=1")).toEqual([occurrences[1]]);
+  expect(found("&rendezvous=b")).toEqual([occurrences[2]]);
 });

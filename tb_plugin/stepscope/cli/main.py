@@ -12,14 +12,14 @@ from stepscope.version import __version__
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    from stepscope.cli import advise, demo, findings, formats, importing, lens_commands
+    from stepscope.cli import advise, demo, findings, formats, importing, lens_commands, report
 
     parser = argparse.ArgumentParser(
         prog="stepscope", description="StepScope for TensorBoard: where a training step goes."
     )
     parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, importing, lens_commands, findings, advise, formats):
+    for module in (demo, importing, lens_commands, findings, advise, report, formats):
         module.add_parsers(commands)
     return parser
 

@@ -17,6 +17,7 @@ _TOP = 3
 _MANY_TINY = 0.5
 _LEAST_UNMATCHED = 0.1
 
+WAITING_OPS = ("recv-done", "send-done", "host recv-done", "host send-done")
 ADVICE = {
     "no_overlap": "It has next to no slack: let independent work be placed between its send and its recv-done",
     "congestion": "The hosts would need more bandwidth than their network has: send less, or over more hosts",
@@ -37,7 +38,9 @@ def shown(subject: Subject[DcnResult], cause: Cause) -> Evidence:
 
 
 def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
-    for cause in stalling(subject.result):
+    # The wait itself is an op of the views lens, under the name of its kind.
+    waits = tuple(("hot-spot", subject.run, name) for name in WAITING_OPS)
+    for place, cause in enumerate(stalling(subject.result)):
         each = round(float(cause.row.mean_ps("stall")) / PS_PER_US, 3)
         yield Finding(
             "stalling-collective",
@@ -48,6 +51,7 @@ def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
             (shown(subject, cause),),
             advice(subject.result, cause),
             "measured",
+            () if place else waits,
         )
 
 
