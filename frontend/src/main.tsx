@@ -27,7 +27,7 @@ const loadDevices = () => import("./devices");
 
 const LENS_PANELS: Readonly<Record<Lens, LensView>> = {
   overview: Overview,
-  views: ViewsLens,
+  views: () => <ViewsLens pane={() => <Later lens="ViewPane" />} />,
   throughput: ThroughputLens,
   incore: () => <Later lens="InCoreLens" />,
   dcn: () => <Later lens="DcnLens" />,

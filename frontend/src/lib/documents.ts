@@ -92,6 +92,8 @@ export interface RowsDocument {
   readonly matches: Matches | null;
   readonly steps: readonly { readonly id: number | string; readonly name: string }[];
   readonly problems: readonly Problem[];
+  /** Questions to single executions that the profile has something for. */
+  readonly panes?: readonly string[];
 }
 
 /** `[id, depth, x0, x1, name index, colour index, folded]`; id is -1 where `folded` others are drawn as one. */

@@ -1,6 +1,7 @@
 /** The views lens: an icicle and a tree-table over the same rows, and the detail of one. */
 
 import { useSignal, useSignalEffect } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
 import type { Command } from "../lib/commands";
 import type { IcicleDocument, NodeDocument, RowsDocument } from "../lib/documents";
@@ -15,6 +16,7 @@ import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
 import { type MemoryDocument, MemoryPane } from "./memory_pane";
+import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, icicleAddress, memoryAddress, nodeAddress, rowsParameters } from "./questions";
 import { Crumbs, Toolbar } from "./toolbar";
 import { CLOSE_ALL, OPEN_ALL } from "./tree";
@@ -29,14 +31,33 @@ export interface Documents {
   readonly memory: Resource<MemoryDocument>;
 }
 
-export function ViewsLens() {
-  const session = useSession();
-  return session.state.value.compare === "" ? <Tree /> : <ViewComparison />;
+interface ViewsLensProps {
+  /** What is shown instead of the views when another question is chosen. */
+  readonly pane: () => ComponentChildren;
 }
 
-function Tree() {
+export function ViewsLens({ pane }: ViewsLensProps) {
+  const session = useSession();
+  return session.state.value.compare === "" ? <Shown pane={pane} /> : <ViewComparison />;
+}
+
+function Shown({ pane }: ViewsLensProps) {
   const session = useSession();
   const documents = useDocuments(session);
+  const panes = panesOf(documents.rows.head.value);
+  if (!panes.includes(session.state.value.pane)) return <Tree documents={documents} />;
+  return (
+    <>
+      <div class="toolbar">
+        <PaneSwitch panes={panes} />
+      </div>
+      {pane()}
+    </>
+  );
+}
+
+function Tree({ documents }: { documents: Documents }) {
+  const session = useSession();
   useCommands(useMemo(() => viewCommands(session, documents), [session, documents]));
   const { rows } = documents;
   const { direction, drawer, metric, pane } = session.state.value;

@@ -9,6 +9,7 @@ import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { isNestedOp, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./index";
+import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 const VIEW_HELP: Record<View, string> = {
@@ -31,6 +32,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
   const metric = state.metric || DEFAULT_METRIC;
   return (
     <div class="toolbar">
+      <PaneSwitch panes={panesOf(head)} />
       <Switch
         label="View"
         value={state.view}
@@ -51,7 +53,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
         command={`stepscope views LOGDIR --run '${session.choices.value.chosen?.run ?? ""}' --view ${state.view}`}
       />
       <span class="spacer" />
-      {(documents.memory.data.value?.series.length ?? 0) > 0 && (
+      {!panesOf(head).includes("memory") && (documents.memory.data.value?.series.length ?? 0) > 0 && (
         <button
           type="button"
           class="button"

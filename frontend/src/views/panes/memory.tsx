@@ -11,6 +11,7 @@ import { useSession } from "../../ui/session";
 import { Picker } from "../../ui/shell";
 import { Loaded } from "../../ui/states";
 import { useShape, windowOf } from "./asking";
+import { tickText } from "./axis";
 import type { MemoryBlock, MemoryDocument, MemoryOp } from "./documents";
 
 const WIDTH_PX = 1200;
@@ -63,8 +64,8 @@ function Shown({ document }: { document: MemoryDocument }) {
           label={`Memory of ${document.device} over time`}
           log={false}
           ticksX={linearTicks}
-          formatX={(ps) => format("ps", ps)}
-          formatY={(bytes) => format("bytes", bytes)}
+          formatX={tickText("ps")}
+          formatY={tickText("bytes")}
           zoom={zoom}
           onZoom={(next) => session.update({ zoom: next })}
         />

@@ -130,10 +130,18 @@ function Devices({ devices }: { devices: readonly DeviceSummary[] }) {
             )}
             <dt>kernels</dt>
             <dd>{device.kernels.toLocaleString()}</dd>
-            <dt>memory</dt>
-            <dd>{format("bytes", device.memory_bytes)}</dd>
-            <dt>compute capability</dt>
-            <dd>{device.compute_capability || "—"}</dd>
+            {device.memory_bytes !== null && (
+              <>
+                <dt>memory</dt>
+                <dd title={exact("bytes", device.memory_bytes)}>{format("bytes", device.memory_bytes)}</dd>
+              </>
+            )}
+            {device.compute_capability !== "" && (
+              <>
+                <dt>compute capability</dt>
+                <dd>{device.compute_capability}</dd>
+              </>
+            )}
           </dl>
         </section>
       ))}

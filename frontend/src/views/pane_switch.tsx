@@ -1,0 +1,36 @@
+/** Views, or another question to the same profile. Only what the profile has is offered. */
+
+import { snapshot } from "../lib/api";
+import { Switch } from "../ui/menu";
+import { useSession } from "../ui/session";
+
+const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> = {
+  "": ["views", "Ops, scopes, code and calls with their costs"],
+  steps: ["steps", "The time of each step by what it is spent on, and how busy each accelerator is"],
+  trace: ["trace", "What every thread and stream ran when"],
+  launches: ["launches", "How long launches wait, and why streams stand idle"],
+  memory: ["memory", "Memory over time, and what ops take and give back"],
+  ranks: ["ranks", "The ranks of the job side by side"],
+};
+
+/** The panes that can be shown. A saved report holds the views only. */
+export function panesOf(head: { readonly panes?: readonly string[] } | null): readonly string[] {
+  return snapshot() === undefined ? (head?.panes ?? []) : [];
+}
+
+export function PaneSwitch({ panes }: { panes: readonly string[] }) {
+  const session = useSession();
+  if (panes.length === 0) return null;
+  const { pane } = session.state.value;
+  return (
+    <Switch
+      label="Shown"
+      value={panes.includes(pane) ? pane : ""}
+      choices={["", ...panes].map((word) => {
+        const [title, help] = TITLES[word] ?? [word, ""];
+        return { word, title, help };
+      })}
+      onPick={(next) => session.update({ pane: next, key: "", zoom: null, sort: "" })}
+    />
+  );
+}
