@@ -99,6 +99,7 @@ describe("the panel says which state it is in, and what to do next", () => {
       matches: null,
       steps: [],
       problems: [],
+      series: [],
     };
     const asked = serve({ index: index("profile"), options: OPTIONS, views: rows });
     location.hash = "#stepscope&p.stepscope.lens=views&p.stepscope.opt.min_micros=999";

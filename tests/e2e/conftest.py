@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, sync_playwright
 
-from tensorboard_page import Server, Watched, chromium_path, running, strict
+from tensorboard_page import Server, Watched, chromium_path, running, watching
 
 CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
 
@@ -37,14 +37,5 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture
 def watched(browser: Browser) -> Iterator[Watched]:
     """A page under the strict policy. What the panel reports as an error fails the test at its end."""
-    context = browser.new_context(viewport={"width": 1400, "height": 900})
-    page = context.new_page()
-    found = Watched(page)
-    page.route("**/*", strict)
-    page.on("pageerror", lambda error: found.errors.append(str(error)))
-    page.on("response", lambda response: found.answers.append(response))
-    page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
-    yield found
-    context.close()
-    ours = [text for text in found.errors if "stepscope" in text or "Content Security Policy" in text]
-    assert not ours, ours
+    with watching(browser) as page:
+        yield page

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import FrameLocator, Page, Response, Route
+from playwright.sync_api import Browser, FrameLocator, Page, Response, Route
 
 SCREENSHOTS = Path(__file__).parent / "screenshots"
 START_TIMEOUT_S = 60.0
@@ -104,3 +104,19 @@ def strict(route: Route) -> None:
     response = route.fetch()
     policy = response.headers.get("content-security-policy", "").replace("'unsafe-eval'", "")
     route.fulfill(response=response, headers={**response.headers, "content-security-policy": policy})
+
+
+@contextlib.contextmanager
+def watching(browser: Browser) -> Iterator[Watched]:
+    """A page of its own. What the panel reports as an error fails at the end."""
+    context = browser.new_context(viewport={"width": 1400, "height": 900})
+    page = context.new_page()
+    found = Watched(page)
+    page.route("**/*", strict)
+    page.on("pageerror", lambda error: found.errors.append(str(error)))
+    page.on("response", lambda response: found.answers.append(response))
+    page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+    yield found
+    context.close()
+    ours = [text for text in found.errors if "stepscope" in text or "Content Security Policy" in text]
+    assert not ours, ours

@@ -132,7 +132,7 @@ function OccurrenceTable({ found, drawn, own, selected, onSelect }: OccurrenceTa
     ];
   }, [found, drawn, own]);
   return (
-    <aside class="drawer listing" aria-label="Occurrences">
+    <section class="drawer listing" aria-label="Occurrences">
       <DataTable
         label="Occurrences"
         columns={columns}
@@ -143,6 +143,6 @@ function OccurrenceTable({ found, drawn, own, selected, onSelect }: OccurrenceTa
         selected={selected < 0 ? "" : String(selected)}
         onSelect={(id) => onSelect(Number(id))}
       />
-    </aside>
+    </section>
   );
 }

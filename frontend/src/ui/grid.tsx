@@ -114,7 +114,8 @@ export function Grid<R>(props: GridProps<R>) {
 
   const template = columns.map(({ width, grows }) => (grows ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
   const leastWidth = columns.reduce((sum, { width }) => sum + width, PADDING_RIGHT);
-  const selected = cursor >= 0 ? props.row(cursor) : undefined;
+  // Only a row in the document can be the active one.
+  const selected = cursor >= visible.first && cursor < visible.stop ? props.row(cursor) : undefined;
   return (
     <div
       ref={scroller}

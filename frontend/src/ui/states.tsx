@@ -31,7 +31,7 @@ export function Empty({ title, children, code, action }: EmptyProps) {
 export function CodeBlock({ code }: { code: string }) {
   return (
     <div class="code">
-      <pre>{code}</pre>
+      <pre tabIndex={0}>{code}</pre>
       <CopyButton text={code} label="Copy" />
     </div>
   );
