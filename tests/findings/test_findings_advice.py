@@ -62,5 +62,5 @@ def test_mended_reports_name_totals_and_steps(data: Path) -> None:
     engine = engine_of(data / "tfprof/synth_gpu.pb.gz")
     reports = advise(engine, compat=None)
     assert any(report.startswith("op MatMul takes 41.4%") for report in reports["ExpensiveOperationChecker"])
-    assert all("works" in report for report in reports["AcceleratorUtilizationChecker"])
+    assert all("work" in report for report in reports["AcceleratorUtilizationChecker"])
     assert len(reports["OperationChecker"]) == 2

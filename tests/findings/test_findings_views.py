@@ -68,6 +68,55 @@ def test_an_accelerator_that_works_half_of_the_time_is_no_finding() -> None:
     assert findings(message, "idle-accelerator") == []
 
 
+def test_idle_accelerators_are_one_finding() -> None:
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    run(node(message, "a", "Conv2D", GPU), 1, 1000, 10, (1010, 10))
+    run(node(message, "b", "Conv2D", GPU.replace("gpu:0", "gpu:1")), 1, 1000, 100, (1010, 30))
+    (found,) = findings(message, "idle-accelerator")
+    assert found.title == "2 of 2 accelerators work 10% to 30% of the time"
+    assert found.cost_share == pytest.approx(0.8)
+    assert len(found.evidence) == 2
+
+
+def test_device_time_without_an_op_is_found(tmp_path: Path) -> None:
+    kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 10, "dur": 50, "pid": 0, "tid": 7, "args": {"stream": 7}}
+    assert [f.title for f in trace_findings(tmp_path / "a.pt.trace.json", [kernel], "unattributed-device-time")] == [
+        "100% of the device's time belongs to no op"
+    ]
+    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 9, "pid": 1, "tid": 1, "args": {}}
+    assert trace_findings(tmp_path / "b.pt.trace.json", [op], "unattributed-device-time") == []
+
+
+@pytest.mark.parametrize(("freed", "grows"), [(0, True), (100, False)])
+def test_memory_that_grows_from_step_to_step_is_found(tmp_path: Path, freed: int, grows: bool) -> None:
+    events: list[dict[str, Any]] = []
+    total = 1000
+    for step in range(4):
+        begin = 100 * step
+        events += [
+            {
+                "ph": "X",
+                "cat": "user_annotation",
+                "name": f"ProfilerStep#{step}",
+                "ts": begin,
+                "dur": 90,
+                "pid": 1,
+                "tid": 1,
+            },
+            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": begin + 1, "dur": 80, "pid": 1, "tid": 1},
+        ]
+        for at, change in ((10, 100), (20, -freed)):
+            total += change
+            about = {"Total Allocated": total, "Total Reserved": 0, "Bytes": change, "Addr": 1, "Device Id": -1}
+            about["Device Type"] = 0
+            events.append(
+                {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1}
+                | {"ts": begin + at, "args": about}
+            )
+    found = trace_findings(tmp_path / "m.pt.trace.json", events, "growing-memory")
+    assert [f.cost for f in found] == ([100] if grows else [])
+
+
 def test_batch_normalization_of_single_ops_is_found_and_costs_its_time() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a/BatchNorm/mul", "Mul", CPU), 1, 1000, 30)
@@ -143,11 +192,16 @@ def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> Non
 
 
 def nested_findings(path: Path, calls: list[tuple[str, int, int]]) -> list[Finding]:
-    """What is found in calls of one thread, each a name, start and duration in us."""
+    """The hot spots in calls of one thread, each a name, start and duration in us."""
     events = [{"ph": "X", "cat": "cpu_op", "name": n, "ts": t, "dur": d, "pid": 1, "tid": 1} for n, t, d in calls]
+    return trace_findings(path, events, "hot-spot")
+
+
+def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[Finding]:
+    """What a rule finds in a PyTorch trace of these events."""
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     record = torch_trace.read(path).records[0].record
-    return [f for f in find([Subject("views", "run", "p", ViewEngine(record))], RULES) if f.rule == "hot-spot"]
+    return [f for f in find([Subject("views", "run", "p", ViewEngine(record))], RULES) if f.rule == rule]
 
 
 def test_the_lines_found_are_those_where_the_cost_divides() -> None:

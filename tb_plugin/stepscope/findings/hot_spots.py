@@ -7,7 +7,7 @@ Ops come first, since they say what to change; scopes and lines follow where ops
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Protocol
@@ -147,10 +147,11 @@ class HotSpots:
         nodes = result.layout.members(int(result.rows[row]))
         return bool(len(nodes)) and bool((self._kind[nodes] != NodeKind.SCOPE).any())
 
-    def _members(self, result: ViewResult, rows: Iterable[int]) -> Array:
-        covers = np.zeros(len(self._profile.nodes), bool)
-        for row in rows:
-            covers[result.layout.members(int(result.rows[row]))] = True
+    def _members(self, result: ViewResult, rows: Sequence[int] | range) -> Array:
+        """Which nodes of the profile are in rows of a view."""
+        chosen = np.zeros(len(result.layout) + 1, bool)
+        chosen[result.rows[rows]] = True
+        covers: Array = chosen[result.layout.row_of_node]
         return covers
 
     def _called(self, sets: list[Array]) -> list[Array]:
@@ -190,28 +191,34 @@ class HotSpots:
 
 def _divided(result: ViewResult, total: Array, *, per_branch: bool) -> list[int]:
     """The rows where time divides: the costliest of each branch, below rows that are only a way to one other."""
-    below: dict[int, list[int]] = {}
-    for row, parent in enumerate(result.parent.tolist()):
-        below.setdefault(parent, []).append(row)
-    tops = below.get(0, [])
+    tops = _below(result, 0)
     if not per_branch:
-        first = _only_way(below, 0)
-        return [_down(below, total, row) for row in below.get(first, tops)]
-    return [row for top in tops for row in below.get(_only_way(below, top)) or [_only_way(below, top)]]
+        return [_down(result, total, row) for row in _below(result, _only_way(result, 0)) or tops]
+    ends = [_only_way(result, top) for top in tops]
+    return [row for end in ends for row in _below(result, end) or [end]]
 
 
-def _only_way(below: dict[int, list[int]], row: int) -> int:
+def _below(result: ViewResult, row: int) -> list[int]:
+    """The rows directly below a row."""
+    rows, child, stop = [], row + 1, int(result.end[row])
+    while child < stop:
+        rows.append(child)
+        child = int(result.end[child])
+    return rows
+
+
+def _only_way(result: ViewResult, row: int) -> int:
     """The first row at or below a row that has not exactly one row below it."""
-    while len(below.get(row, ())) == 1:
-        row = below[row][0]
+    while row + 1 < result.end[row] == result.end[row + 1]:
+        row += 1
     return row
 
 
-def _down(below: dict[int, list[int]], total: Array, row: int) -> int:
-    """The deepest row that still has nearly all of a row's time and rows below it."""
-    top = float(total[row])
+def _down(result: ViewResult, total: Array, row: int) -> int:
+    """The deepest row that still has nearly all of a row's time, and rows below it."""
+    least = SAME * float(total[row])
     while True:
-        inner = [child for child in below.get(row, ()) if total[child] >= SAME * top and below.get(child)]
+        inner = [child for child in _below(result, row) if total[child] >= least and result.end[child] > child + 1]
         if len(inner) != 1:
             return row
         row = inner[0]

@@ -29,21 +29,29 @@ _MANY = 5
 
 def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
-    for device, (busy, window) in sorted(utilization(profile).items()):
-        if window <= 0 or busy / window >= _LOW_UTILIZATION:
-            continue
-        idle = (window - busy) * profile.tick_ps / PS_PER_US
-        yield Finding(
-            "idle-accelerator",
-            f"{device} works {busy / window:.0%} of the time",
-            1 - busy / window,
-            idle,
-            "us",
-            (subject.evidence(device, view="graph", metric="total_accelerator_exec_micros"),),
-            "Let the host prepare the next step while the device works: prefetch the input, launch larger ops, "
-            "wait for results less often",
-            "measured",
-        )
+    every = sorted(utilization(profile).items())
+    idle = [(device, busy, window) for device, (busy, window) in every if busy < _LOW_UTILIZATION * window]
+    if not idle:
+        return
+    works = [busy / window for _, busy, window in idle]
+    lost, whole = sum(window - busy for _, busy, window in idle), sum(window for _, _, window in idle)
+    low, high = f"{min(works):.0%}", f"{max(works):.0%}"
+    share = low if low == high else f"{low} to {high}"
+    who = f"{idle[0][0]} works" if len(idle) == 1 else f"{len(idle)} of {len(every)} accelerators work"
+    yield Finding(
+        "idle-accelerator",
+        f"{who} {share} of the time",
+        lost / whole,
+        lost * profile.tick_ps / PS_PER_US / len(idle),
+        "us",
+        tuple(
+            subject.evidence(device, view="graph", metric="total_accelerator_exec_micros")
+            for device, _, _ in idle[:_MANY]
+        ),
+        "Let the host prepare the next step while the device works: prefetch the input, launch larger ops, "
+        "wait for results less often",
+        "measured",
+    )
 
 
 def utilization(profile: Profile) -> dict[str, tuple[int, int]]:
@@ -84,6 +92,8 @@ def _union(start: Ints, end: Ints) -> int:
 
 def _unfused_norm(subject: Subject[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
+    if profile.nested:
+        return
     texts = list(profile.strings)
     types = {texts[kind] for kind in np.unique(profile.op_types.type).tolist()}
     if any(kind.startswith("FusedBatchNorm") for kind in types):
@@ -197,7 +207,13 @@ EXPENSIVE = (hot_spots.RULE.name,)
 
 RULES: tuple[Rule[Views], ...] = (
     Rule("idle-accelerator", "views", "Accelerators that wait for more than half of the step", _idle_accelerators),
-    Rule("unfused-batch-norm", "views", "Batch normalization without a fused op", _unfused_norm, "hint"),
+    Rule(
+        "unfused-batch-norm",
+        "views",
+        "Batch normalization without a fused op, in TensorFlow graphs",
+        _unfused_norm,
+        "hint",
+    ),
     Rule("channels-last-on-gpu", "views", "Ops with data_format NHWC on a GPU", _channels_last, "hint"),
     Rule("unattributed-device-time", "views", "Device work that no op is known to have launched", _unattributed),
     Rule("growing-memory", "views", "Memory that grows from step to step", _growing, "hint"),
