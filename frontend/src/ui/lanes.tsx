@@ -112,7 +112,7 @@ function optional(onOpen: ((id: number) => void) | undefined): { onOpen?: (id: n
 }
 
 /** Room for the longest label and its note. */
-function gutterOf(lanes: readonly Lane[]): number {
+export function gutterOf(lanes: readonly Lane[]): number {
   const longest = lanes.reduce((most, { label, note }) => Math.max(most, label.length + (note?.length ?? 0)), 0);
   return Math.round(Math.min(Math.max(longest * 6.6 + 40, 84), 230));
 }

@@ -1,6 +1,7 @@
 /** How work reaches the accelerator: why streams stand idle, and how long launches wait. */
 
 import { useMemo } from "preact/hooks";
+import { ABSENT } from "../../lib/units";
 import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
 import { type DataColumn, DataTable } from "../../ui/data_table";
 import { useSession } from "../../ui/session";
@@ -85,13 +86,7 @@ function streamColumns(rows: readonly StreamRow[]): DataColumn<StreamRow>[] {
     ...IDLE.map(([field, title, help]) =>
       numberColumn(rows, { key: field, title, help, quantity: "ps" as const, largest, value: (row) => row[field] }),
     ),
-    numberColumn(rows, {
-      key: "queue",
-      title: "mean queue",
-      help: "Work that is launched and has not started, mean over the moments at which that changes",
-      quantity: "ratio",
-      value: ({ queue_mean: [sum, count] }) => (count > 0 ? sum / count : null),
-    }),
+    queueColumn(rows),
     numberColumn(rows, {
       key: "queue_max",
       title: "longest queue",
@@ -100,6 +95,14 @@ function streamColumns(rows: readonly StreamRow[]): DataColumn<StreamRow>[] {
       value: (row) => row.queue_max,
     }),
   ];
+}
+
+function queueColumn(rows: readonly StreamRow[]): DataColumn<StreamRow> {
+  const value = ({ queue_mean: [sum, count] }: StreamRow) => (count > 0 ? sum / count : null);
+  const help = "Work that is launched and has not started, mean over the moments at which that changes";
+  const column = numberColumn(rows, { key: "queue", title: "mean queue", help, quantity: "count", value });
+  const text = (mean: number | null) => (mean === null ? ABSENT : mean.toFixed(1));
+  return { ...column, cell: (row) => ({ text: text(value(row)), title: `${row.queue_mean.join(" / ")}` }) };
 }
 
 const TIMES: readonly [keyof LaunchRow & `${string}_ps`, string, string][] = [

@@ -3,7 +3,7 @@
 import { useMemo } from "preact/hooks";
 import { css, lineRgb } from "../../lib/colour";
 import { linearTicks } from "../../lib/plot";
-import { exact, format } from "../../lib/units";
+import { exact, format, scaleFor } from "../../lib/units";
 import { Chart, type Line } from "../../ui/chart";
 import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
 import { type DataColumn, DataTable } from "../../ui/data_table";
@@ -29,10 +29,11 @@ function Shown({ document }: { document: MemoryDocument }) {
   const session = useSession();
   const { sort, key, zoom } = session.state.value;
   const theme = session.theme.value;
-  const lines = useMemo(() => memoryLines(document, theme), [document, theme]);
+  const peak = document.series.find(({ device }) => device === document.device)?.peak_bytes ?? null;
+  const { unit, divisor } = scaleFor("bytes", peak ?? 0, 1);
+  const lines = useMemo(() => memoryLines(document, divisor, theme), [document, divisor, theme]);
   const ops = useMemo(() => opColumns(document.ops), [document]);
   const blocks = useMemo(() => blockColumns(document.blocks.events), [document]);
-  const peak = document.series.find(({ device }) => device === document.device)?.peak_bytes ?? null;
   const shared = { sort, onSort: (next: string) => session.update({ sort: next }), selected: key };
   return (
     <div class="main-column">
@@ -65,7 +66,7 @@ function Shown({ document }: { document: MemoryDocument }) {
           log={false}
           ticksX={linearTicks}
           formatX={tickText("ps")}
-          formatY={tickText("bytes")}
+          formatY={(size) => `${size.toLocaleString(undefined, { maximumSignificantDigits: 4 })} ${unit}`}
           zoom={zoom}
           onZoom={(next) => session.update({ zoom: next })}
         />
@@ -96,11 +97,15 @@ function Shown({ document }: { document: MemoryDocument }) {
   );
 }
 
-function memoryLines({ series, device }: MemoryDocument, theme: "light" | "dark"): Line[] {
+function memoryLines({ series, device }: MemoryDocument, divisor: number, theme: "light" | "dark"): Line[] {
   return series
     .filter((one) => one.device === device)
     .flatMap(({ allocator, time_ps, allocated_bytes, reserved_bytes }, at) => {
-      const stairs = (values: readonly (number | null)[]) => stepped(time_ps, values);
+      const stairs = (values: readonly (number | null)[]) =>
+        stepped(
+          time_ps,
+          values.map((size) => (size === null ? null : size / divisor)),
+        );
       const name = allocator === "" ? "" : ` (${allocator})`;
       const colour = css(lineRgb(at, theme));
       const allocated = { label: `allocated${name}`, colour, ...stairs(allocated_bytes) };

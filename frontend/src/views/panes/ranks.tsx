@@ -80,7 +80,7 @@ function rankColumns(rows: readonly RankRow[]): DataColumn<RankRow>[] {
       title: "run",
       help: "Enter opens its trace",
       width: 150,
-      value: (row) => row.run,
+      value: (row) => row.run.slice(row.run.lastIndexOf("/") + 1),
     }),
     {
       ...wordColumn<RankRow>({
@@ -112,7 +112,7 @@ function rankColumns(rows: readonly RankRow[]): DataColumn<RankRow>[] {
 
 function collectiveColumns(rows: readonly CollectiveRow[]): DataColumn<CollectiveRow>[] {
   const mean = (row: CollectiveRow) => (row.calls > 0 ? row.latency_ps / row.calls : null);
-  return [
+  const columns = [
     wordColumn<CollectiveRow>({
       key: "name",
       title: "collective",
@@ -159,4 +159,5 @@ function collectiveColumns(rows: readonly CollectiveRow[]): DataColumn<Collectiv
       value: (row) => row.transfer_ps,
     }),
   ];
+  return columns.filter((column) => rows.some((row) => column.value(row) !== null));
 }

@@ -6,7 +6,7 @@ import type { Block, Lane } from "../../lib/lanes";
 import { linearTicks } from "../../lib/plot";
 import { exact, format, percent } from "../../lib/units";
 import { Chart, type Line } from "../../ui/chart";
-import { Lanes } from "../../ui/lanes";
+import { gutterOf, Lanes } from "../../ui/lanes";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
 import { useShape } from "./asking";
@@ -17,6 +17,7 @@ import { askedWindow, blockKey, launchArrows, type TraceLanes, traceLanes } from
 const WIDTH_PX = 1600;
 /** A window is asked for with as much again on both sides. */
 const PART_WIDTH_PX = 3600;
+const CHART_LEFT_PX = 58;
 const NS_PER_PS = 1e-3;
 
 export function Trace() {
@@ -56,7 +57,7 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
           onZoom={(next) => session.update({ zoom: next })}
           fileName="trace"
         />
-        <Counters document={fine ?? whole} />
+        <Counters document={fine ?? whole} whole={whole} left={gutterOf(found.lanes)} />
       </div>
       {key !== "" && event !== null && <Event event={event} lanes={whole} />}
     </div>
@@ -76,14 +77,23 @@ function describe({ kinds, merged }: TraceLanes, block: Block, lane: Lane) {
   };
 }
 
-function Counters({ document }: { document: TimelineDocument }) {
+interface CountersProps {
+  readonly document: TimelineDocument;
+  readonly whole: TimelineDocument;
+  /** Where the lanes begin. */
+  readonly left: number;
+}
+
+/** As wide as the lanes, and over the same time. */
+function Counters({ document, whole, left }: CountersProps) {
   const session = useSession();
   const theme = session.theme.value;
   const { zoom } = session.state.value;
   const lines = useMemo(() => counterLines(document, theme), [document, theme]);
   if (lines.length === 0) return null;
+  const edge = (whole.last_ps - whole.first_ps) / 100;
   return (
-    <div class="pane-chart">
+    <div class="pane-chart" style={{ paddingLeft: `${left - CHART_LEFT_PX}px` }}>
       <Chart
         lines={lines}
         spans={[]}
@@ -93,7 +103,7 @@ function Counters({ document }: { document: TimelineDocument }) {
         ticksX={linearTicks}
         formatX={tickText("ps")}
         formatY={(share) => percent(share, 1)}
-        zoom={zoom}
+        zoom={zoom ?? [whole.first_ps - edge, whole.last_ps + edge]}
         onZoom={(next) => session.update({ zoom: next })}
       />
     </div>
