@@ -135,6 +135,23 @@ def test_evidence_opens_its_row(page: Watched, report: Path) -> None:
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
 
 
+def test_a_collective_named_by_a_finding_is_the_selected_row(page: Watched, report: Path) -> None:
+    panel = opened(page, report, lens="findings", run="slices")
+    link = panel.locator(".finding", has_text="stalls a core").locator(".evidence").first
+    rendezvous = link.inner_text().rpartition(" · ")[2]
+    link.click()
+    expect(panel.get_by_role("tab", name="DCN")).to_have_attribute("aria-selected", "true")
+    expect(panel.locator("[role=row][aria-selected=true]", has_text=rendezvous).first).to_be_visible()
+
+
+def test_a_phase_named_by_a_finding_is_shown(page: Watched, report: Path) -> None:
+    panel = opened(page, report, lens="findings", run="kernel")
+    panel.locator(".finding", has_text="of the kernel").locator(".evidence").first.click()
+    expect(panel.get_by_role("tab", name="In-core")).to_have_attribute("aria-selected", "true")
+    expect(panel.get_by_text(re.compile("start → qk_done")).first).to_be_visible()
+    page.shot("report-phase-evidence")
+
+
 def test_what_needs_a_server_is_disabled_and_says_so(page: Watched, report: Path) -> None:
     panel = opened(page, report, lens="dcn", run="slices")
     options = panel.get_by_role("button", name="Options")

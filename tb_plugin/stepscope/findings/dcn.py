@@ -34,7 +34,11 @@ def stalling(result: DcnResult) -> list[Cause]:
 
 def shown(subject: Subject[DcnResult], cause: Cause) -> Evidence:
     """The row of a collective."""
-    return subject.evidence(cause.row.rendezvous, key=cause.row.rendezvous, search=cause.row.rendezvous)
+    return _row_of(subject, cause.row.program, cause.row.rendezvous)
+
+
+def _row_of(subject: Subject[DcnResult], program: str, rendezvous: str) -> Evidence:
+    return subject.evidence(rendezvous, key=f"{program}|{rendezvous}")
 
 
 def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
@@ -77,7 +81,7 @@ def _stragglers(subject: Subject[DcnResult]) -> Iterator[Finding]:
             None,
             found.excess_ps / PS_PER_US,
             "us",
-            (subject.evidence(found.rendezvous, key=found.rendezvous, search=found.rendezvous),),
+            (_row_of(subject, found.program, found.rendezvous),),
             "Its peers send late, or its own link is slow: compare the hosts in the row's details",
             "derived",
         )

@@ -39,10 +39,17 @@ def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
         share,
         int(cycles[longest]) / len(usable),
         "cycles",
-        (subject.evidence(name),),
+        (subject.evidence(name, key=f"envelope/{_shown_name(subject.result, phases, longest)}"),),
         f"{decider}Balance or shorten what it does there",
         "measured",
     )
+
+
+def _shown_name(result: InCoreResult, phases: Phases, phase: int) -> str:
+    """What the panel calls a phase: one between boundaries of the user's is named from start to end."""
+    if not len(result.record.boundaries):
+        return phase_names(phases)[phase]
+    return f"{phases.boundaries[phase].name} → {phases.boundaries[phase + 1].name}"
 
 
 def _decider(result: InCoreResult, phases: Phases, invocations: list[int], boundary: int) -> str:

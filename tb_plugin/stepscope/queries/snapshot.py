@@ -155,8 +155,7 @@ def _comparisons(lens: str, source: Source, refs: Sequence[RecordRef], extent: E
             continue
         document["rows"] = document["rows"][: extent.rows]
         question = {"run": a.run, "compare": b.run} | values
-        questions = [question | {"name": a.name}, *([question] if lens == "dcn" else [])]
-        yield Kept(lens, tuple(questions), document)
+        yield Kept(lens, (question | {"name": a.name}, question), document)
 
 
 def kept_view(result: ViewResult, extent: Extent) -> dict[str, Any]:
