@@ -30,7 +30,7 @@ function HeatMap({ title, document, of }: { title: string; document: DcnDocument
       <table class="heat">
         <thead>
           <tr>
-            <th />
+            <td />
             {heat.keys.map((key) => (
               <th key={key} scope="col" title={key}>
                 {key.slice(key.indexOf("|") + 1)}

@@ -38,6 +38,11 @@ export function recordsOf(index: IndexDocument, lens: Lens): readonly RunRecord[
   return records;
 }
 
+/** Whether a lens has something to show: a profile whose cores exchanged nothing is a record, but nothing to look at. */
+export function claims(index: IndexDocument, lens: Lens): boolean {
+  return recordsOf(index, lens).some(({ rows }) => lens !== "dcn" || rows !== 0);
+}
+
 function select(index: IndexDocument, lens: Lens): RunRecord[] {
   const kind = KINDS[lens];
   const all = index.runs.flatMap((run) => run.records.map((record) => ({ ...record, run: run.name })));

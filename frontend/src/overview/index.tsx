@@ -4,7 +4,7 @@ import { useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
-import { recordsOf } from "../lib/selection";
+import { claims, recordsOf } from "../lib/selection";
 import { type Lens, RECORD_LENSES } from "../lib/state";
 import { formatAge } from "../lib/units";
 import { HOW_TO_LOG } from "../ui/nothing_logged";
@@ -20,7 +20,7 @@ import { Rates } from "./rates";
 export function Overview() {
   const session = useSession();
   const index = session.index.data.value;
-  const has = (lens: Lens) => index !== null && recordsOf(index, lens).length > 0;
+  const has = (lens: Lens) => index !== null && claims(index, lens);
   return (
     <div class="scroll overview" tabIndex={0}>
       <div class="columns">

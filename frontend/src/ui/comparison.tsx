@@ -86,7 +86,8 @@ export function Comparison({ document, figure, first, rowTitle, rowName = same, 
 export function comparedFigures({ rows }: ComparisonDocument): string[] {
   const names = new Set<string>();
   for (const row of rows.slice(0, 200)) {
-    for (const [name, value] of Object.entries(row.delta ?? {})) if (typeof value === "number") names.add(name);
+    // A row that only one run has is all difference.
+    for (const [name, value] of Object.entries(row.delta ?? row.a ?? row.b ?? {})) if (typeof value === "number") names.add(name);
   }
   return [...names];
 }

@@ -27,6 +27,18 @@ const WIDGET_KEYS: [string, [string, string][]][] = [
     ],
   ],
   [
+    "In a timeline",
+    [
+      ["W S", "Zoom in or out, as Ctrl + wheel and drag"],
+      ["A D", "Move the view, as Shift + wheel"],
+      ["← ↑ → ↓", "The block before, above, after, below"],
+      ["Enter, f", "Open the block, fill the view with it"],
+      ["p", "Pin its lane, as a click on the label"],
+      ["drag the axis", "Measure; Esc forgets it"],
+      ["0", "The whole"],
+    ],
+  ],
+  [
     "In a chart",
     [
       ["drag", "Zoom"],
@@ -46,7 +58,8 @@ export function HelpSheet() {
       [group, list.map(({ keys, title }) => [keys.join(" or "), title])] as [string, [string, string][]],
   );
   return (
-    <div class="sheet-back">
+    // The close button is all that takes the focus here, so that Tab leads nowhere else.
+    <div class="sheet-back" onKeyDown={(event) => event.key === "Tab" && event.preventDefault()}>
       <section class="sheet" role="dialog" aria-modal="true" aria-label="Keyboard commands">
         <button
           type="button"

@@ -48,7 +48,8 @@ export class Session {
     const { chosen } = this.choices.value;
     const { compare, run, name, step } = this.state.value;
     const together = this.lens.value === "dcn"; // The records of a run's hosts are shown as one.
-    return { run: chosen?.run ?? run, name: together ? name : (chosen?.name ?? name), record_step: step, compare };
+    const named = together ? name : (chosen?.name ?? name);
+    return { run: chosen?.run ?? run, name: this.comparable(named) ? named : "", record_step: step, compare };
   });
 
   /** The line colour of each run, the same in every lens. */
@@ -57,6 +58,14 @@ export class Session {
   constructor(readonly fetcher: Fetch) {
     this.index = new Resource(fetcher);
     this.options = new Resource(fetcher);
+  }
+
+  /** Whether the baseline has a record of this name. Where it has not and the run has but one, their newest are compared. */
+  private comparable(name: string): boolean {
+    const { compare } = this.state.value;
+    const index = this.index.data.value;
+    if (compare === "" || name === "" || index === null || this.choices.value.names.length > 1) return true;
+    return recordsOf(index, this.lens.value).some((record) => record.run === compare && record.name === name);
   }
 
   update(patch: Partial<PanelState>): void {

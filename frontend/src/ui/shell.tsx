@@ -2,7 +2,7 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Command } from "../lib/commands";
-import { recordsOf } from "../lib/selection";
+import { claims, recordsOf } from "../lib/selection";
 import { LENSES, type Lens } from "../lib/state";
 import { formatAge } from "../lib/units";
 import { type Session, useCommands, useSession } from "./session";
@@ -69,7 +69,7 @@ function LensTabs() {
           aria-selected={lens === shown}
           aria-controls="lens"
           tabIndex={lens === shown ? 0 : -1}
-          class={index !== null && recordsOf(index, lens).length === 0 ? "tab nothing" : "tab"}
+          class={index !== null && !claims(index, lens) ? "tab nothing" : "tab"}
           onClick={() => session.showLens(lens)}
         >
           {LENS_TITLES[lens]}

@@ -33,11 +33,15 @@ export function SmallTable({ title, columns, rows, note }: SmallTableProps) {
       <table class="small-table">
         <thead>
           <tr>
-            {columns.map((column, at) => (
-              <th key={column} scope="col" class={isFigure(first.cells[at]) ? "num" : ""}>
-                {column}
-              </th>
-            ))}
+            {columns.map((column, at) =>
+              column === "" ? (
+                <td key={column} />
+              ) : (
+                <th key={column} scope="col" class={isFigure(first.cells[at]) ? "num" : ""}>
+                  {column}
+                </th>
+              ),
+            )}
           </tr>
         </thead>
         <tbody>

@@ -165,6 +165,11 @@ class Collectives(Record):
     operands: Operands = field(default_factory=Operands)
     transfers: Transfers = field(default_factory=Transfers)
 
+    @property
+    def rows(self) -> int:
+        """DCN ops: 0 where the cores exchanged nothing over the data center network."""
+        return len(self.ops)
+
     def validate(self) -> None:
         """Raises RecordError where lengths, indices, offsets or times do not hold together."""
         super().validate()

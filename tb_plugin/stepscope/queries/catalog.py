@@ -166,7 +166,7 @@ class FileCatalog:
             key = (str(path), position)
             ref = RecordRef(
                 run, named.record.KIND, named.name, f"{path}#{position}", key, named.step, named.step,
-                rows=_rows(named.record), written_wall_ns=header.wall_anchor_ns, producer=header.producer,
+                rows=named.record.rows, written_wall_ns=header.wall_anchor_ns, producer=header.producer,
             )  # fmt: skip
             self._records[ref] = named.record
             self._problems += [Problem(run, loss.where, loss.what, loss.remedy, loss.count) for loss in header.losses]
@@ -189,7 +189,3 @@ class FileCatalog:
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
         """The record, whole."""
         return self._records[ref]
-
-
-def _rows(record: Record) -> int:
-    return len(getattr(record, "nodes", ())) or len(getattr(record, "marks", ()))
