@@ -28,7 +28,8 @@ export class KeptDocuments implements Snapshot {
   answer(url: string): ReturnType<Snapshot["answer"]> {
     const [route = "", query = ""] = url.split("?", 2);
     const question: Question = new Map(new URLSearchParams(query));
-    const unknown = [...question.keys()].filter((name) => ![...CHOICES, ...WINDOW, ...OCCURRENCE].includes(name));
+    const listed = question.get("detail") === "occurrences" ? OCCURRENCE : [];
+    const unknown = [...question.keys()].filter((name) => ![...CHOICES, ...WINDOW, ...listed].includes(name));
     const found = unknown.length > 0 ? undefined : this.find(route, question);
     if (found === undefined) return missing(url, unknown);
     if (route === "dcn") return { document: chosenOccurrences(found.document as Occurrences, question) };
@@ -47,8 +48,8 @@ export class KeptDocuments implements Snapshot {
 
   private window(document: unknown, question: Question): unknown {
     const shape = question.get("shape") ?? "rows";
-    if (shape === "callers") return null;
     if (shape === "memory") return document;
+    if (!["rows", "icicle", "node"].includes(shape)) return null;
     const tree = this.trees.get(document) ?? new KeptTree(document as KeptView);
     this.trees.set(document, tree);
     if (shape === "icicle") return tree.icicle(question);

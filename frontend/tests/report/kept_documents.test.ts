@@ -78,6 +78,7 @@ test("documents are found by what they answer, and what is not held is said", ()
   expect(ask("views?run=r&name=p&view=scope&compare=s")).toEqual({ rows: [] });
   expect(() => ask("views?run=other&name=p&view=scope")).toThrow("holds no answer");
   expect(() => ask("views?run=r&name=p&view=scope&min_micros=5")).toThrow("min_micros");
+  expect(() => ask("views?run=r&name=p&view=scope&shape=callers&id=1")).toThrow("holds no answer");
 });
 
 test("occurrences are chosen among those that the report holds", () => {
@@ -94,4 +95,5 @@ test("occurrences are chosen among those that the report holds", () => {
   expect(found("")).toEqual(occurrences);
   expect(found("&host=h0&core=1")).toEqual([occurrences[1]]);
   expect(found("&rendezvous=b")).toEqual([occurrences[2]]);
+  expect(kept.answer("dcn?run=r&detail=full&program=p")).toHaveProperty("error");
 });
