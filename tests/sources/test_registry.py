@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import pytest
@@ -50,6 +51,13 @@ def test_an_unknown_file_is_described_with_what_is_known(tmp_path: Path, content
     assert described in caught.value.found
     assert "stepscope formats" in caught.value.remedy
     assert str(path) == caught.value.where
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(SourceError, match="not a file"):
+        registry.read(tmp_path / "pipe")
 
 
 def test_an_unknown_folder_is_described(tmp_path: Path) -> None:

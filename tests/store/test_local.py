@@ -173,6 +173,13 @@ def test_a_record_of_another_program_that_is_not_complete_is_waited_for_in_silen
     assert fresh(tmp_path).problems() == []
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_beside_event_files_is_passed_over(tmp_path: Path) -> None:
+    write(tmp_path, "a")
+    os.mkfifo(tmp_path / "events.out.tfevents.1.pipe")
+    assert names_of(fresh(tmp_path)) == ["a"]
+
+
 def test_files_and_runs_that_disappear_are_forgotten(tmp_path: Path) -> None:
     first, second = write(tmp_path / "run", "a"), write(tmp_path / "run", "b")
     store = fresh(tmp_path)

@@ -42,11 +42,11 @@ def catalog(path: Path) -> Catalog:
     """The records at a path."""
     if not path.exists():
         raise SourceError("there is no such file or folder", where=str(path), remedy="Check the path")
-    if path.is_file() and not _is_event_file(path):
-        return FileCatalog([(path, registry.read(path))])
-    if path.is_dir() and not has_event_files(path):
-        return _folder(path)
-    return _log_directory(path.parent if path.is_file() else path)
+    if path.is_dir():
+        return _log_directory(path) if has_event_files(path) else _folder(path)
+    if _is_event_file(path):
+        return _log_directory(path.parent)
+    return FileCatalog([(path, registry.read(path))])
 
 
 def _is_event_file(path: Path) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ def head(path: Path) -> bytes:
 
     Raises:
         NotFound: There is no such file.
-        SourceError: The file cannot be opened.
+        SourceError: It is no file, or cannot be opened.
     """
     if path.is_dir():
         return b""
@@ -90,6 +91,11 @@ def decompress(path: Path) -> bytes:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
+        # Before it is opened: a pipe that nobody writes to would keep us waiting for ever.
+        if not stat.S_ISREG(path.stat().st_mode):
+            raise SourceError(
+                "a folder, pipe or device, not a file", where=str(path), remedy="Save its content to a file first"
+            )
         stream = path.open("rb")
     except FileNotFoundError as error:
         raise NotFound("no such file or folder", where=str(path), remedy="Check the path") from error

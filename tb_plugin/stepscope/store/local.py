@@ -6,6 +6,7 @@ import contextlib
 import io
 import itertools
 import os
+import stat
 import threading
 from collections.abc import Callable, Collection, Iterator
 
@@ -38,6 +39,8 @@ class _Run:
             with contextlib.suppress(OSError):
                 # Not the entry's own: Windows does not keep its size up to date.
                 status = os.stat(item.path)
+                if not stat.S_ISREG(status.st_mode):
+                    continue
                 file = files[item.path] = self.files.get(item.path) or EventFile(item.path)
                 changed |= file.refresh((status.st_dev, status.st_ino), status.st_size)
         if changed or files.keys() != self.files.keys():
