@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -92,6 +94,54 @@ def test_files_of_one_name_in_two_folders_become_two_runs(capsys: pytest.Capture
         (tmp_path / "traces" / folder / "worker0.pt.trace.json.gz").write_bytes(SAMPLE.read_bytes())
     answer(capsys, "import", str(tmp_path / "traces"), "--logdir", str(tmp_path / "runs"), "--jobs", "2")
     assert stepscope.open(tmp_path / "runs").catalog.runs() == ["a/worker0", "b/worker0"]
+
+
+def test_a_file_whose_name_is_no_text_is_imported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    try:
+        shutil.copy(SAMPLE, os.fsencode(tmp_path) + b"/caf\xe9.pt.trace.json.gz")
+    except OSError:
+        pytest.skip("this file system takes names in UTF-8 only")
+    (file,) = tmp_path.iterdir()
+    answer(capsys, "import", str(file), "--logdir", str(tmp_path / "runs"))
+    assert stepscope.open(tmp_path / "runs").catalog.runs() == ["caf?"]
+
+
+def test_what_a_file_says_does_not_lead_out_of_the_log_directory(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    matrix = {"case": "../outside", "columns": {"entry": 0, "body_done": 1}, "shape": [1, 2], "timing": "t.bin"}
+    (tmp_path / "case.json").write_text(json.dumps(matrix))
+    (tmp_path / "t.bin").write_bytes(bytes(16))
+    assert main(["import", str(tmp_path / "case.json"), "--logdir", str(tmp_path / "runs")]) == 1
+    assert "'../outside' lies outside the log directory" in capsys.readouterr().err
+    assert not (tmp_path / "outside").exists()
+
+
+def test_what_an_answer_leaves_out_is_said(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    assert main(["views", str(logdir), "--account_type_regexes", "("]) == 0
+    assert "regex '(' matches nothing" in capsys.readouterr().err
+
+
+def test_problems_are_said_also_where_nothing_else_can_be(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    (file,) = logdir.rglob("*tfevents*")
+    os.truncate(file, file.stat().st_size // 2)
+    assert main(["views", str(logdir)]) == 2
+    said = capsys.readouterr().err.splitlines()
+    assert "a record that is not complete" in said[0]
+    assert "no profile record" in said[1]
+
+
+def test_a_file_that_cannot_be_written_is_exit_code_1(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["views", str(SAMPLE), "--output", f"file:outfile={tmp_path / 'absent' / 'f'}"]) == 1
+    assert "absent/f: No such file or directory" in capsys.readouterr().err
+
+
+def test_names_do_not_steer_the_terminal(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    event = {"ph": "X", "cat": "cpu_op", "name": "a\x1b[31mb", "ts": 1, "dur": 2, "pid": 1, "tid": 1}
+    (tmp_path / "t.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": [event]}))
+    printed = answer(capsys, "views", str(tmp_path / "t.json"))
+    assert "\x1b" not in printed
+    assert r"a\x1b[31mb" in printed
 
 
 def test_several_runs_must_be_chosen_from(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.resources
+import signal
 import socket
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.cli.training import train
-from stepscope.errors import StepscopeError
+from stepscope.errors import OptionError, StepscopeError
 from stepscope.queries.importing import import_file
 
 START_TIMEOUT_S = 60.0
@@ -36,6 +37,8 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Writes the log directory, and serves it until it is interrupted."""
+    if not 0 <= options.port < 1 << 16:
+        raise OptionError(f"port is {options.port}", remedy="Give a number from 1 to 65535")
     logdir = Path(options.logdir or tempfile.mkdtemp(prefix="stepscope-demo-"))
     write_profile(logdir)
     train(logdir / "numpy-baseline", seconds=1.5, batch=32)
@@ -52,7 +55,7 @@ def write_profile(logdir: Path) -> None:
     with importlib.resources.as_file(sample) as path:
         outcome = import_file(path, str(logdir), "pytorch-small-net", None)
     if outcome.error:
-        raise StepscopeError(outcome.error, remedy="Install StepScope again")
+        raise StepscopeError(outcome.error.rstrip("."))
 
 
 def free_port() -> int:
@@ -65,6 +68,8 @@ def free_port() -> int:
 
 def serve(logdir: Path, port: int, seconds: float) -> int:
     """Starts TensorBoard, prints the tab's address, trains beside it, and waits to be interrupted."""
+    # What only asks us to end must end TensorBoard, too.
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tensorboard(logdir, port) as process:
         print(f"StepScope: http://localhost:{port}/#stepscope", flush=True)
         print(f"(a small model trains for {seconds:.0f} s beside it; stop with Ctrl-C)", flush=True)

@@ -21,8 +21,8 @@ def run(options: argparse.Namespace) -> int:
     rows: list[dict[str, Any]] = []
     for path in options.source:
         source = opened(options, path)
-        rows += source.findings()
         print_problems(source.problems())
+        rows += source.findings()
     rows.sort(key=lambda row: -(row["cost_share"] or 0))
     if options.format != "json":
         rows = [{key: row[key] for key in ("cost_share", "title", "advice", "certainty", "rule")} for row in rows]

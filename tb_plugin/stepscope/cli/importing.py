@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
+
+from stepscope.cli.output import printable, say
 
 
 def add_parsers(commands: Any) -> None:
@@ -28,13 +29,13 @@ def run(options: argparse.Namespace) -> int:
     with executor(options.jobs, options.scheduler, len(found.files)) as pool:
         for outcome in import_files(found.files, options.logdir, pool, run=options.run, name=options.name, bar=True):
             for line in outcome.warnings:
-                print(f"stepscope: {line}", file=sys.stderr)
+                say(line)
             if outcome.error:
                 code = 1
-                print(f"stepscope: {outcome.error}", file=sys.stderr)
+                say(outcome.error)
             else:
-                print(f"{outcome.path} -> {outcome.run}: {', '.join(outcome.written)}")
+                print(printable(f"{outcome.path} -> {outcome.run}: {', '.join(outcome.written)}"))
     if found.skipped:
         named = ", ".join(file.name for file in found.skipped[:5])
-        print(f"stepscope: skipped {len(found.skipped)} files of no recognised format: {named}", file=sys.stderr)
+        say(f"skipped {len(found.skipped)} files of no recognised format: {named}")
     return code

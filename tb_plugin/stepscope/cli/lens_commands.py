@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from typing import Any
 
 from stepscope.cli.executions import add_shape, print_shape
-from stepscope.cli.output import print_document, print_problems
+from stepscope.cli.output import print_document, print_problems, problems_of, say
 from stepscope.cli.view_output import write_view
 from stepscope.errors import StepscopeError
 from stepscope.lenses.options import OptionSpec
@@ -97,12 +96,15 @@ def run(options: argparse.Namespace) -> int:
     for path in options.source:
         try:
             source = opened(options, path)
+            known = source.problems()
+            print_problems(known)
             result = getattr(source, lens)(compare=baseline, **values)
-            print_problems(source.problems())
+            told = {(problem.where, problem.what) for problem in known}
+            print_problems([one for one in problems_of(result) if (one.where, one.what) not in told])
         except StepscopeError as error:
             if len(options.source) == 1:
                 raise
-            print(f"stepscope: {path}: {error}", file=sys.stderr)
+            say(f"{path}: {error}")
             code = max(code, error.exit_code)
             continue
         if lens == "views" and baseline is None and _written(options, result, values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 
@@ -30,15 +31,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns:
         0 done; 1 a source could not be read; 2 wrong usage.
     """
+    from stepscope.cli.output import say
+
     options = build_parser().parse_args(arguments)
     try:
         code: int = options.run_command(options)
+        sys.stdout.flush()
     except StepscopeError as error:
-        print(f"stepscope: {error}", file=sys.stderr)
+        say(str(error))
         return error.exit_code
     except BrokenPipeError:
-        sys.stderr.close()
+        # Nobody reads on: what is still buffered has nowhere to go, and Python would complain when it ends.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+    except OSError as error:
+        what = f"{error.filename or 'output'}: {error.strerror or error}"
+        say(f"{what}. Check the path, its permissions and the room on the disk")
+        return 1
+    except KeyboardInterrupt:
+        return 130
     return code
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
@@ -10,10 +11,12 @@ from typing import Any
 import msgspec
 
 from stepscope.exporting.csv import to_csv
+from stepscope.model.columns import Loss
 from stepscope.queries.tables import comparison_notes, comparison_rows, document_rows
 from stepscope.store.reading import Problem
 
 MAX_TEXT = 60
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
@@ -70,15 +73,35 @@ def _cell(value: Any) -> str:
         return f"{value:,.3f}"
     if isinstance(value, int) and not isinstance(value, bool):
         return f"{value:,}"
-    text = str(value).expandtabs(1).replace("\n", " ")
+    text = printable(str(value).expandtabs(1).replace("\n", " "))
     indent = len(text) - len(text.lstrip())
     return text if len(text) - indent <= MAX_TEXT else text[: indent + MAX_TEXT - 1] + "…"
+
+
+def printable(text: str) -> str:
+    """The text without what would steer a terminal or cannot be printed: names come from files."""
+    return _UNPRINTABLE.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def say(text: str) -> None:
+    """Says something on the error stream."""
+    print(f"stepscope: {printable(text)}".rstrip(), file=sys.stderr)
 
 
 def print_problems(problems: Sequence[Problem]) -> None:
     """Says on the error stream what could not be read."""
     for problem in problems[:20]:
-        count = f" ({problem.count:,})" if problem.count > 1 else ""
-        print(f"stepscope: {problem.where}: {problem.what}{count}. {problem.remedy}".rstrip(), file=sys.stderr)
+        count = f" ({problem.count:,})" if problem.count > 1 and str(problem.count) not in problem.what else ""
+        say(f"{problem.where}: {problem.what}{count}. {problem.remedy}")
     if len(problems) > 20:
-        print(f"stepscope: and {len(problems) - 20} more", file=sys.stderr)
+        say(f"and {len(problems) - 20} more")
+
+
+def problems_of(answer: Any) -> list[Problem]:
+    """What an answer says is not in it."""
+    found: Sequence[Any] = getattr(getattr(answer, "result", answer), "problems", ())
+    return [
+        Problem("", loss.where, loss.what, loss.remedy, loss.count)
+        for loss in (Loss(**one) if isinstance(one, dict) else one for one in found)
+        if isinstance(loss, Loss)
+    ]

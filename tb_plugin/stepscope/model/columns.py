@@ -327,17 +327,22 @@ def _set_scalar(message: Any, name: str, value: Any) -> None:
     if isinstance(value, Header):
         _set_header(message.header, value)
     elif isinstance(value, tuple):
-        getattr(message, name).extend(value)
+        getattr(message, name).extend(map(_storable, value))
     elif value is not None:
-        setattr(message, name, value)
+        setattr(message, name, _storable(value))
 
 
 def _set_header(target: Any, header: Header) -> None:
     for spec in dataclasses.fields(header):
         if spec.name != "losses":
-            setattr(target, spec.name, getattr(header, spec.name))
+            setattr(target, spec.name, _storable(getattr(header, spec.name)))
     for loss in header.losses:
-        target.losses.add(**dataclasses.asdict(loss))
+        target.losses.add(**{name: _storable(value) for name, value in dataclasses.asdict(loss).items()})
+
+
+def _storable(value: Any) -> Any:
+    """The value; of a text, what is no text is replaced: names of files may be any bytes."""
+    return value.encode("utf-8", "replace").decode() if isinstance(value, str) else value
 
 
 R = TypeVar("R", bound=Record)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from stepscope.errors import OptionError, StepscopeError, UnrecognisedSource
 from stepscope.sources import registry
@@ -135,8 +135,9 @@ def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar:
     """Imports one file or folder. Never raises: an import of hundreds goes on."""
     try:
         found = _read(path, bar)
-        chosen = run or found.run or path.name
-        written = _write(found, Path(logdir) / chosen, name)
+        # The name of a file may be of bytes that are no text.
+        chosen = (run or found.run or path.name).encode("utf-8", "replace").decode()
+        written = _write(found, _directory(logdir, chosen), name)
     except StepscopeError as error:
         return Outcome(str(path), error=str(error))
     except Exception as error:
@@ -144,6 +145,17 @@ def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar:
     losses = [loss for named in found.records for loss in named.record.header.losses]
     warnings = tuple(f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip() for loss in losses)
     return Outcome(str(path), chosen, tuple(written), warnings)
+
+
+def _directory(logdir: str, run: str) -> Path:
+    """The directory of a run. A file's content may name the run: it must not lead out of the log directory.
+
+    Raises:
+        OptionError: It would.
+    """
+    if PurePath(run).is_absolute() or ".." in PurePath(run).parts:
+        raise OptionError(f"run {run!r:.200} lies outside the log directory", remedy="Choose a name with --run")
+    return Path(logdir, run)
 
 
 def _read(path: Path, bar: bool) -> Imported:
