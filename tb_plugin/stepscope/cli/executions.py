@@ -60,6 +60,16 @@ _SHAPES: dict[str, tuple[str, Callable[[Source], dict[str, Any]], Callable[[Mapp
             for lane in document["lanes"]
         ],
     ),
+    "shapes": (
+        "ops by their input shapes",
+        lambda source: source.executions().shapes(),
+        lambda document: list(document["rows"]),
+    ),
+    "kernels": (
+        "kernels by op, grid, block, registers and shared memory",
+        lambda source: source.executions().kernels(by_launch=True),
+        lambda document: list(document["rows"]),
+    ),
     "memory": ("memory that ops take and give back", lambda source: source.executions().memory(), _memory),
     "ranks": (
         "the ranks of the job side by side",

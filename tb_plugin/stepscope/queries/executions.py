@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import NotFound, OptionError
-from stepscope.lenses.views.executions import timeline
+from stepscope.lenses.views.executions import tables, timeline
 from stepscope.lenses.views.executions.allocations import Allocated
 from stepscope.lenses.views.executions.breakdown import Breakdown, breakdown
 from stepscope.lenses.views.executions.lanes import LaidOut, laid_out
@@ -15,14 +15,14 @@ from stepscope.lenses.views.executions.launches import Launches, launches
 from stepscope.lenses.views.executions.ranks import Ranks, ranks
 from stepscope.lenses.views.memory import MemorySeries, memory_over_time
 from stepscope.model.columns import Header
-from stepscope.model.profile import Profile
+from stepscope.model.profile import NodeKind, Profile
 from stepscope.queries.catalog import RecordRef
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
     from stepscope.queries.documents import Query
 
-SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks")
+SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks", "shapes", "kernels")
 MAX_WIDTH_PX = 4000
 DEFAULT_WIDTH_PX = 1000
 
@@ -54,6 +54,14 @@ class Executions:
     @cached_property
     def _curves(self) -> tuple[MemorySeries, ...]:
         return memory_over_time(self._profile)
+
+    def shapes(self) -> dict[str, Any]:
+        """Ops by their input shapes: calls, host and device time, self and total."""
+        return tables.ops_by_shape(self._profile)
+
+    def kernels(self, by_launch: bool = False) -> dict[str, Any]:
+        """Kernels, copies and sets; `by_launch` tells them apart by op, grid, block, registers and shared memory."""
+        return tables.kernels(self._profile, by_launch)
 
     def timeline(
         self, start_ps: int | None = None, end_ps: int | None = None, width_px: int = DEFAULT_WIDTH_PX
@@ -114,6 +122,8 @@ def panes(profile: Profile) -> list[str]:
     found = {
         "steps": timed,
         "trace": timed,
+        "shapes": profile.nested and bool((profile.nodes.input_shape >= 0).any()),
+        "kernels": timed and bool((profile.nodes.kind == NodeKind.DEVICE).any()),
         "launches": bool((runs.launch >= 0).any()),
         "memory": len(profile.allocations) > 0,
         "ranks": timed and header.rank >= 0 and header.world_size > 1,
@@ -164,6 +174,10 @@ def answer(query: Query, shape: str) -> dict[str, Any]:
     window = (_optional(query, "start_ps"), _optional(query, "end_ps"), query.integer("width_px", DEFAULT_WIDTH_PX))
     if shape == "timeline":
         return asked.timeline(*window)
+    if shape == "shapes":
+        return asked.shapes()
+    if shape == "kernels":
+        return asked.kernels(by_launch=query.text("by") == "launch")
     if shape == "event":
         return asked.event(query.integer("id", 0))
     if shape == "memory":

@@ -60,7 +60,7 @@ def device_summaries(profile: Profile, category: Ints, window: tuple[int, int]) 
     place = profile.lanes.device[runs.lane[kernel]] if len(kernel) else kernel
     on_host = np.isin(place, nodes.device[nodes.kind == 0]) if len(kernel) else kernel > 0
     kernel, place = kernel[~on_host], place[~on_host]
-    blocks, occupancy = _numbers(profile, BLOCKS_PER_SM), _numbers(profile, OCCUPANCY)
+    blocks, occupancy = numbers(profile, BLOCKS_PER_SM), numbers(profile, OCCUPANCY)
     found = []
     for device in np.unique(place).tolist():
         rows = kernel[place == device]
@@ -88,13 +88,13 @@ def _described(profile: Profile, device: int) -> tuple[str, int | None, str]:
     return model, int(devices.memory_bytes[row]) or None, f"{major}.{minor}" if major else ""
 
 
-def _numbers(profile: Profile, key: str) -> Floats:
+def numbers(profile: Profile, key: str) -> Floats:
     """An attribute of each node as a number, NaN where it has none."""
     value = attribute(profile, key)
     used, place = np.unique(value, return_inverse=True)
     texts = [profile.strings[i] if i >= 0 else "" for i in used.tolist()]
-    numbers = [float(text) if re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", text) else np.nan for text in texts]
-    found: Floats = np.array(numbers, np.float64)[place]
+    parsed = [float(text) if re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", text) else np.nan for text in texts]
+    found: Floats = np.array(parsed, np.float64)[place]
     return found
 
 
