@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tensorboard.compat.proto import tfprof_log_pb2
+from xplane_builder import BF16, PROGRAM, Collective, Core, array, documented, profile, write
 
 from stepscope.findings import RULES, Finding, Subject, find
 from stepscope.findings.dcn import ADVICE
 from stepscope.lenses import dcn, incore
 from stepscope.lenses.dcn.diagnosis import causes
 from stepscope.lenses.throughput.result import Annotation, Series, ThroughputResult
-from stepscope.sources import registry
+from stepscope.lenses.views import ViewEngine
+from stepscope.model.incore import Envelopes
+from stepscope.sources import registry, tfprof, xplane
 
 SECOND = 1_000_000_000
 
@@ -77,14 +82,13 @@ def test_cores_that_arrive_late_are_a_finding(data: Path) -> None:
     assert named > 0
 
 
-def test_probes_that_slow_the_kernel_are_a_finding(data: Path) -> None:
-    result = result_of(data / "incore" / "o26_probe_overhead", incore, "incore")
-    probes = result.probes
-    slower = probes.instrumented.median_x2 / probes.uninstrumented.median_x2 - 1
-    found = [f for f in findings("incore", result) if f.rule == "probe-cost"]
-    assert [f.title for f in found] == ([f"With probes the kernel takes {slower:.0%} longer"] if slower >= 0.05 else [])
-    plain = result_of(data / "incore" / "o18_uint64_high_bit", incore, "incore")
-    assert not [f for f in findings("incore", plain) if f.rule == "probe-cost"]
+@pytest.mark.parametrize(("with_probes", "found"), [(1100, ["With probes the kernel takes 10% longer"]), (1020, [])])
+def test_probes_that_slow_the_kernel_are_a_finding(data: Path, with_probes: int, found: list[str]) -> None:
+    (named,) = registry.read(data / "incore" / "o26_probe_overhead").records
+    flags = np.array([True, True, False, False])
+    envelopes = Envelopes(instrumented=flags, total_cycles=np.where(flags, with_probes, 1000).astype(np.int64))
+    result = incore.analyze([dataclasses.replace(named.record, envelopes=envelopes)])
+    assert [f.title for f in findings("incore", result) if f.rule == "probe-cost"] == found
 
 
 def test_cut_off_transfers_are_a_finding_where_they_are_many(data: Path) -> None:
@@ -98,6 +102,46 @@ def test_cut_off_transfers_are_a_finding_where_they_are_many(data: Path) -> None
         assert bool(found) == bool(ops and alone / ops >= 0.1), case.name
         seen.add(bool(found))
     assert seen == {True, False}
+
+
+def built(folder: Path, *cores: Core) -> Any:
+    """The dcn lens's result of a profile of these cores."""
+    (record,) = xplane.read_collectives(write(folder, profile(*cores)))
+    return dcn.analyze(record)
+
+
+@pytest.mark.parametrize(("recv_done_us", "named"), [(500, True), (55, False)])
+def test_a_core_that_waits_longer_than_its_peers_is_named(tmp_path: Path, recv_done_us: int, named: bool) -> None:
+    late = [*documented()[:3], ("recv-done", 1635, recv_done_us)]
+    cores = [Core([(PROGRAM, 0, 9000)], [late if n == 2 else documented()], number=n) for n in range(4)]
+    found = [f for f in findings("dcn", built(tmp_path, *cores)) if f.rule == "straggler"]
+    assert bool(found) == named
+    assert all("core 2 waits 6.3 times as long as others" in f.title for f in found)
+
+
+@pytest.mark.parametrize(("elements", "small"), [(8, True), (1 << 20, False)])
+def test_stall_of_many_small_transfers_is_found(tmp_path: Path, elements: int, small: bool) -> None:
+    sent = [Collective(f"psum.{n}_0", suffix=f".{n}", payload=array(BF16, elements)) for n in (1, 2)]
+    ops = [op for n in (1, 2) for op in documented(1000 * n, f".{n}")]
+    result = built(tmp_path, Core([(PROGRAM, 0, 9000)], [ops], collectives=sent))
+    found = [f.title for f in findings("dcn", result) if f.rule == "tiny-collectives"]
+    assert found == (["2 of 2 collectives move less than 1 MiB and make 100% of the stall"] if small else [])
+
+
+def test_the_wait_for_a_collective_is_told_once(tmp_path: Path) -> None:
+    result = built(tmp_path, Core([(PROGRAM, 0, 2000)], [documented()]))
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    node = message.nodes[0]
+    node.name = node.op = "recv-done"
+    node.op_types.append("recv-done")
+    node.execs[1].run_count, node.execs[1].latest_end_micros = 1, 50
+    node.execs[1].cpu_execs["/cpu:0"].times.add().int64_values.extend([1, 50])
+    engine = ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
+    views = Subject("views", "run", "p", engine)
+    assert [f.rule for f in find([views], RULES)] == ["hot-spot"]
+    (found,) = find([views, Subject("dcn", "run", "c", result)], RULES)
+    assert found.rule == "stalling-collective"
+    assert {place.lens for place in found.evidence} == {"dcn", "views"}
 
 
 def test_no_overlap_is_said_where_there_is_no_slack(data: Path) -> None:
@@ -132,7 +176,14 @@ def series(*annotations: Annotation, **spans_s: float) -> ThroughputResult:
 
 
 @pytest.mark.parametrize(
-    ("kind", "rule"), [("checkpoint", "checkpoint"), ("data", "data-wait"), ("evaluation", "evaluation")]
+    ("kind", "rule"),
+    [
+        ("checkpoint", "checkpoint"),
+        ("data", "data-wait"),
+        ("evaluation", "evaluation"),
+        ("compile", "compile"),
+        ("pause", "pause"),
+    ],
 )
 def test_time_lost_to_spans_is_a_share_of_the_whole_run(kind: str, rule: str) -> None:
     (found,) = findings("throughput", series(**{kind: 15.0}))
@@ -149,9 +200,10 @@ def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
     assert findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND}))) == []
 
 
-def test_how_to_read_the_rates_is_a_hint_without_a_cost() -> None:
-    (found,) = findings("throughput", series(Annotation("aliasing", "Blocks of 7 steps", "Log every 7 steps")))
-    assert (found.rule, found.cost_share, found.certainty) == ("reading-aliasing", None, "hint")
+@pytest.mark.parametrize("kind", ["aliasing", "period", "per_batch", "clock_step", "unknown_batch"])
+def test_how_to_read_the_rates_is_a_hint_without_a_cost(kind: str) -> None:
+    (found,) = findings("throughput", series(Annotation(kind, "Blocks of 7 steps", "Log every 7 steps")))
+    assert (found.rule, found.cost_share, found.certainty) == (f"reading-{kind.replace('_', '-')}", None, "hint")
     assert found.title == "train: blocks of 7 steps"
     assert found.advice == "Log every 7 steps"
     assert findings("throughput", series(Annotation("burst", "", ""))) == []
