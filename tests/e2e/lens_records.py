@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from pathlib import Path
 
-from playwright.sync_api import Frame, Page
+from playwright.sync_api import Frame, Page, Request
 
 import stepscope
 from stepscope.cli.demo import write_profile
@@ -15,8 +15,8 @@ from tensorboard_page import Server, Watched
 DATA = Path(__file__).parent.parent / "data"
 LENSES = ("overview", "views", "throughput", "incore", "dcn", "findings")
 IMPORTED = {
-    "kernel-a": DATA / "incore" / "o07_split_negative_gap",
-    "kernel-b": DATA / "incore" / "o08_split_full_overlap",
+    "kernel-a": DATA / "incore" / "o15_user_phases_no_collective",
+    "kernel-b": DATA / "incore" / "o24_user_phases_masks",
     "slices-a": DATA / "dcn" / "cases" / "two_outstanding" / "host0.xplane.pb",
     "slices-b": DATA / "dcn" / "cases" / "single_allreduce" / "host0.xplane.pb",
     "graph": DATA / "tfprof" / "tiny.pb.gz",
@@ -67,6 +67,10 @@ class Panel:
     def __init__(self, watched: Watched, server: Server) -> None:
         self.watched = watched
         self.page: Page = watched.page
+        self.asked: set[Request] = set()
+        self.page.on("request", lambda request: self.asked.add(request))
+        self.page.on("requestfinished", lambda request: self.asked.discard(request))
+        self.page.on("requestfailed", lambda request: self.asked.discard(request))
         self.page.goto(f"{server.url}/#stepscope")
         watched.frame().get_by_role("tab").first.wait_for()
 
@@ -82,9 +86,12 @@ class Panel:
         self.settle()
 
     def settle(self) -> None:
-        """Waits until the documents are there and drawn."""
-        self.page.wait_for_timeout(60)
-        self.page.wait_for_load_state("networkidle")
+        """Waits until the documents are there and drawn: for a moment nothing is asked."""
+        quiet = 0
+        while quiet < 2:
+            self.page.wait_for_timeout(40)
+            waiting = any("/data/plugin/stepscope/" in request.url for request in self.asked)
+            quiet = 0 if waiting else quiet + 1
         self.frame.wait_for_function("() => !document.querySelector('.skeleton, .busy')")
 
     def theme(self, theme: str) -> None:
@@ -106,7 +113,7 @@ class Panel:
         """The role and the name of what has the focus."""
         script = "() => { const e = document.activeElement; return (e.getAttribute('role') ?? e.localName) + ' ' + "
         name = "(e.getAttribute('aria-label') ?? e.textContent) }"
-        return str(self.frame.evaluate(script + name))
+        return str(self.frame.evaluate(script + name))[:60]
 
     def tab_to(self, wanted: str, most: int = 40) -> None:
         """Presses Tab until what has the focus begins with a text."""

@@ -132,7 +132,7 @@ function OccurrenceTable({ found, drawn, own, selected, onSelect }: OccurrenceTa
     ];
   }, [found, drawn, own]);
   return (
-    <section class="drawer listing" aria-label="Occurrences">
+    <section class="drawer listing" aria-label="List of occurrences">
       <DataTable
         label="Occurrences"
         columns={columns}

@@ -21,17 +21,25 @@ export interface AnnotationDocument {
 export interface AverageDocument {
   readonly label: string;
   readonly per_sec: Figure;
+  readonly per_sec_per_device?: Figure;
 }
 
 export interface StepTimeDocument {
+  readonly count: Figure;
+  readonly mean_ns: Figure;
   readonly p50_ns: Figure;
   readonly p95_ns: Figure;
   readonly max_ns: Figure;
+  /** One edge more than counts; absent where single steps are not known. */
+  readonly histogram?: { readonly edge_ns: readonly number[]; readonly count: readonly number[] } | null;
 }
 
 export interface StatisticsDocument {
   readonly samples_to_date: Figure;
   readonly last_step: Figure;
+  /** Stretches between resets and resumes. */
+  readonly stretches?: Figure;
+  readonly time_to_first_sample_ns?: Figure;
   readonly whole_time: AverageDocument;
   readonly windowed: AverageDocument;
   readonly training_only: AverageDocument;
@@ -64,6 +72,19 @@ export interface SeriesDocument {
   readonly problems: readonly string[];
 }
 
+/** What the ranks of a job did together. */
+export interface JobDocument {
+  readonly job: string;
+  readonly name: string;
+  readonly unit?: string;
+  readonly ranks: readonly number[];
+  readonly per_sec: { readonly whole_time: Figure };
+  readonly slowest_rank: Figure;
+  readonly slowest_run: string | null;
+  readonly slowest_p50_ns: Figure;
+}
+
 export interface ThroughputDocument {
   readonly series: readonly SeriesDocument[];
+  readonly jobs?: readonly JobDocument[];
 }

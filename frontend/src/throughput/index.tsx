@@ -1,22 +1,21 @@
 /** The throughput lens: how fast the runs are, on average and right now, and what disturbed them. */
 
 import { useSignalEffect } from "@preact/signals";
-import { useCallback, useMemo, useRef } from "preact/hooks";
+import { useMemo, useRef } from "preact/hooks";
 import { address } from "../lib/api";
 import { css, lineRgb, lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
-import { clockTicks, type Domain, linearTicks } from "../lib/plot";
 import { recordsOf } from "../lib/selection";
 import type { PanelState } from "../lib/state";
-import { formatClock } from "../lib/units";
-import { Chart } from "../ui/chart";
 import { Resource } from "../ui/resource";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Empty, Loaded, Problems } from "../ui/states";
 import { Annotations } from "./annotations";
+import { ThroughputChart } from "./charts";
 import type { SeriesDocument, ThroughputDocument } from "./document";
 import { Headline } from "./headline";
-import { labels, seriesLines, seriesSpans, type XKind, xKinds } from "./lines";
+import { Jobs } from "./jobs";
+import { labels, xKinds } from "./lines";
 import { StatisticsTable } from "./statistics";
 import { ThroughputToolbar } from "./toolbar";
 
@@ -91,7 +90,7 @@ function Throughput({ document }: { document: ThroughputDocument }) {
       <ThroughputToolbar shown={shown} kinds={kinds} x={x} onSave={() => save.current()} />
       <Problems problems={problems} />
       {picked && <Headline shown={picked} several={shown.length > 1} />}
-      <RateChart
+      <ThroughputChart
         shown={shown}
         picked={picked}
         x={x}
@@ -100,6 +99,7 @@ function Throughput({ document }: { document: ThroughputDocument }) {
         }}
       />
       <p class="foot-note">{measuredAt(document)}</p>
+      <Jobs jobs={document.jobs ?? []} />
       <div class="below split" style={{ height: `${belowHeight(shown, picked)}px` }}>
         <StatisticsTable shown={shown} />
         {picked && picked.series.annotations.length > 0 && <Annotations shown={picked} x={x} />}
@@ -131,52 +131,6 @@ function measuredAt({ series }: ThroughputDocument): string {
   const where = [...new Set(series.map(({ measured_at }) => measured_at).filter(Boolean))].join(", ");
   const place = where === "" ? "where outputs are received" : `at ${where}`;
   return `Solid: Rate (local), dashed: GlobalRate (avg). Measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
-}
-
-interface RateChartProps {
-  readonly shown: readonly Shown[];
-  readonly picked: Shown | undefined;
-  readonly x: XKind;
-  readonly onReady: (save: () => void) => void;
-}
-
-function RateChart({ shown, picked, x, onReady }: RateChartProps) {
-  const session = useSession();
-  const { rate, y, zoom } = session.state.value;
-  const visible = useMemo(() => shown.filter(({ muted }) => !muted), [shown]);
-  const lines = useMemo(
-    () => visible.flatMap(({ series, label, colour }) => seriesLines(series, label, colour, x, rate)),
-    [visible, x, rate],
-  );
-  // The spans of several runs over each other would say nothing.
-  const spans = useMemo(() => (picked && !picked.muted ? seriesSpans(picked.series, x) : []), [picked, x]);
-  const formatX = useCallback((value: number) => formatXOf(x, value), [x]);
-  const unit = picked?.series.unit ?? "samples";
-  return (
-    <div class="chart-area">
-      <Chart
-        lines={lines}
-        spans={spans}
-        theme={session.theme.value}
-        label={`${unit} per second of ${visible.map(({ label }) => label).join(", ")}`}
-        log={y === "log"}
-        ticksX={x === "step" ? stepTicks : clockTicks}
-        formatX={formatX}
-        formatY={formatY}
-        zoom={zoom}
-        onZoom={(next) => session.update({ zoom: next })}
-        onReady={onReady}
-      />
-    </div>
-  );
-}
-
-const stepTicks = (domain: Domain, count: number) => linearTicks(domain, count, true);
-const formatY = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 5 });
-
-function formatXOf(x: XKind, value: number): string {
-  if (x === "step") return value.toLocaleString(undefined, { maximumFractionDigits: 0 });
-  return x === "relative" ? formatClock(value) : new Date(value * 1000).toLocaleTimeString();
 }
 
 function chartCommands(session: Session, save: () => void): Command[] {

@@ -1,6 +1,7 @@
-/** Series as lines of a chart: x in steps, or in seconds since the start, or in seconds of the wall clock. */
+/** Series as lines of a chart: x in steps or samples, in seconds since the start, or in seconds of the wall clock. */
 
 import type { Figure } from "../lib/documents";
+import { lowerBound } from "../lib/plot";
 import type { PanelState } from "../lib/state";
 import type { Line, Span } from "../ui/chart";
 import type { SeriesDocument } from "./document";
@@ -32,7 +33,7 @@ export function xKinds(series: readonly SeriesDocument[]): XKind[] {
   const steps = series.some(({ step }) => step.some((value) => value !== null));
   // A series that has only begun has no clock yet.
   const wall = series.every(({ clock, time_ns }) => clock === "unix" || time_ns.length === 0);
-  return [...(steps ? (["step"] as const) : []), "relative", ...(wall ? (["wall"] as const) : [])];
+  return [...(steps ? (["step"] as const) : []), "samples", "relative", ...(wall ? (["wall"] as const) : [])];
 }
 
 /** Turns an absolute stamp into x. Stamps are beyond 2^53, so they are subtracted before they become numbers. */
@@ -50,14 +51,16 @@ export class Axis {
 
   points(): Figure[] {
     if (this.kind === "step") return [...this.series.step];
+    if (this.kind === "samples") return [...this.series.total];
     return this.kind === "relative" ? this.seconds : this.series.time_ns.map((stamp) => Number(stamp) / 1e9);
   }
 
-  /** Where a moment stands; on a step axis between the steps around it. */
+  /** Where a moment stands; on an axis of steps or samples between those around it. */
   at(stamp: string): number | null {
     if (this.kind === "wall") return Number(stamp) / 1e9;
     const seconds = this.since(stamp);
-    return this.kind === "relative" ? seconds : interpolate(this.seconds, this.series.step, seconds);
+    if (this.kind === "relative") return seconds;
+    return interpolate(this.seconds, this.kind === "step" ? this.series.step : this.series.total, seconds);
   }
 
   private since(stamp: string): number {
@@ -67,8 +70,8 @@ export class Axis {
 
 /** The value at x between the points around it, the nearest end's outside of them. */
 export function interpolate(xs: readonly number[], ys: readonly Figure[], x: number): Figure {
-  const after = xs.findIndex((value) => value >= x);
-  if (after < 0) return ys.at(-1) ?? null;
+  const after = lowerBound(xs, x);
+  if (after >= xs.length) return ys.at(-1) ?? null;
   const [y1, y0] = [ys[after] ?? null, ys[after - 1] ?? null];
   const [x1, x0] = [xs[after] ?? x, xs[after - 1] ?? x];
   if (y1 === null || y0 === null || x1 === x0) return y1;
@@ -96,6 +99,33 @@ export function seriesLines(
   if (rate !== "avg") lines.push(line("local", series.local_samples_per_sec, false));
   if (rate !== "local") lines.push(line("avg", series.avg_samples_per_sec, rate === "both"));
   return lines;
+}
+
+/** Each line as a multiple of the baseline's at the same x, where the baseline has one. */
+export function timesBaseline(lines: readonly Line[], baseline: readonly Line[]): Line[] {
+  return lines.map((line, at) => {
+    const base = baseline[at];
+    const y = line.x.map((x, point) => {
+      const value = line.y[point] ?? null;
+      const [first, last] = [base?.x[0] ?? 0, base?.x.at(-1) ?? 0];
+      const rate = base === undefined || x < first || x > last ? null : interpolate(base.x, base.y, x);
+      return value === null || !rate ? null : value / rate;
+    });
+    return { ...line, y };
+  });
+}
+
+/** How many of the steps take how long, as stairs over the logarithm of the time: shares, so that runs compare. */
+export function stepTimeLine({ statistics }: SeriesDocument, label: string, colour: string): Line[] {
+  const { histogram, count } = statistics.step_time ?? {};
+  if (!histogram || !count) return [];
+  const x: number[] = [];
+  const y: number[] = [];
+  histogram.count.forEach((steps, bin) => {
+    x.push(Math.log10(histogram.edge_ns[bin] ?? 1), Math.log10(histogram.edge_ns[bin + 1] ?? 1));
+    y.push(steps / count, steps / count);
+  });
+  return [{ label, colour, x, y }];
 }
 
 /** Indices with a known x, in its order: a resumed run goes back in steps. Of equal x the last one stands. */

@@ -3,6 +3,7 @@ import { Menu, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
+import { availableCharts } from "./charts";
 import type { Shown } from "./index";
 import type { XKind } from "./lines";
 
@@ -17,7 +18,8 @@ const MOST_IN_LEGEND = 12;
 
 export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
   const session = useSession();
-  const { rate, y, zoom, compare, options } = session.state.value;
+  const { rate, y, zoom, compare, options, chart } = session.state.value;
+  const charts = availableCharts(shown, compare);
   const runs = [...new Set(shown.map(({ series }) => series.run))];
   return (
     <div class="toolbar">
@@ -37,6 +39,14 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
         <button type="button" class="button" onClick={() => session.update({ zoom: null })}>
           Zoom out
         </button>
+      )}
+      {charts.length > 1 && (
+        <Switch
+          label="Chart"
+          value={charts.includes(chart) ? chart : "rate"}
+          choices={charts.map((word) => ({ word, title: word }))}
+          onPick={(word) => session.update({ chart: word, zoom: null })}
+        />
       )}
       <Switch
         label="Rate"

@@ -63,6 +63,12 @@ function Tree({ documents }: { documents: Documents }) {
   const { direction, drawer, metric, pane } = session.state.value;
   const head = rows.head.value;
   const error = rows.error.value;
+  // A profile with a pane for its memory shows it there.
+  const inTree = head !== null && !panesOf(head).includes("memory");
+  useEffect(() => {
+    if (inTree) void documents.memory.load(memoryAddress(session.recordParameters.peek()));
+    else documents.memory.clear();
+  }, [inTree, session.recordParameters.value, documents, session]);
   return (
     <>
       <Toolbar documents={documents} />
@@ -142,7 +148,6 @@ function ask(session: Session, documents: Documents, again = false): void {
   const record = session.recordParameters.value;
   documents.rows.show(rowsParameters(state, record), again);
   void documents.icicle.load(icicleAddress(state, record), again);
-  void documents.memory.load(memoryAddress(record), again);
   if (state.drawer === "open") void documents.node.load(nodeAddress(state, record, state.selected), again);
   if (state.root > 0) void documents.root.load(nodeAddress(state, record, state.root), again);
 }

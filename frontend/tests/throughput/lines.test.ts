@@ -2,7 +2,16 @@ import { describe, expect, test } from "vitest";
 import { INITIAL_STATE } from "../../src/lib/state";
 import { throughputAddress } from "../../src/throughput";
 import type { SeriesDocument } from "../../src/throughput/document";
-import { Axis, interpolate, labels, seriesLines, seriesSpans, xKinds } from "../../src/throughput/lines";
+import {
+  Axis,
+  interpolate,
+  labels,
+  seriesLines,
+  seriesSpans,
+  stepTimeLine,
+  timesBaseline,
+  xKinds,
+} from "../../src/throughput/lines";
 
 const START = 1_795_985_530_000_000_001n; // Beyond 2^53, where floats would lose the nanoseconds.
 const stamp = (seconds: number) => String(START + BigInt(seconds * 1e9));
@@ -78,8 +87,8 @@ test("a place outside of the points is at their end", () => {
 });
 
 test("wall time is offered only where all clocks have it, steps where any is known", () => {
-  expect(xKinds([series()])).toEqual(["step", "relative", "wall"]);
-  expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "relative"]);
+  expect(xKinds([series()])).toEqual(["step", "samples", "relative", "wall"]);
+  expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "samples", "relative"]);
   expect(xKinds([series(), series({ clock: "", time_ns: [] })])).toContain("wall");
   expect(xKinds([series({ step: [null] })])).toEqual(["relative", "wall"]);
 });
@@ -96,4 +105,26 @@ test.each([
   [5000, 300],
 ])("%d runs are asked for with %d points each", (runs, points) => {
   expect(throughputAddress(INITIAL_STATE, runs)).toBe(`throughput?points=${points}`);
+});
+
+test("over samples, a moment stands between the totals around it", () => {
+  const axis = new Axis(series({ total: [0, 100, 300, 400] }), "samples");
+  expect(axis.points()).toEqual([0, 100, 300, 400]);
+  expect(axis.at(stamp(1.5))).toBe(200);
+});
+
+test("a line as a multiple of the baseline's is nothing where the baseline is nothing", () => {
+  const line = { label: "a", colour: "red", x: [0, 5, 10, 30], y: [10, 30, null, 40] };
+  const base = { label: "b", colour: "blue", x: [0, 10, 20], y: [10, 20, 30] };
+  expect(timesBaseline([line], [base])[0]?.y).toEqual([1, 2, null, null]);
+  expect(timesBaseline([base], [base])[0]?.y).toEqual([1, 1, 1]);
+});
+
+test("the histogram of step times is stairs of shares over the logarithm of the time", () => {
+  const histogram = { edge_ns: [10, 100, 1000], count: [3, 1] };
+  const step_time = { count: 4, mean_ns: 1, p50_ns: 1, p95_ns: 1, max_ns: 1, histogram };
+  const [line] = stepTimeLine(series({ statistics: { ...series().statistics, step_time } }), "a", "red");
+  expect(line?.x.map(Math.round)).toEqual([1, 2, 2, 3]);
+  expect(line?.y).toEqual([0.75, 0.75, 0.25, 0.25]);
+  expect(stepTimeLine(series(), "a", "red")).toEqual([]);
 });

@@ -1,0 +1,101 @@
+import { useCallback, useMemo } from "preact/hooks";
+import { clockTicks, type Domain, linearTicks, logTicks } from "../lib/plot";
+import type { PanelState } from "../lib/state";
+import { format, formatClock, percent } from "../lib/units";
+import { Chart, type Line } from "../ui/chart";
+import { useSession } from "../ui/session";
+import type { Shown } from "./index";
+import { seriesLines, seriesSpans, stepTimeLine, timesBaseline, type XKind } from "./lines";
+
+interface ChartProps {
+  readonly shown: readonly Shown[];
+  readonly picked: Shown | undefined;
+  readonly x: XKind;
+  readonly onReady: (save: () => void) => void;
+}
+
+/** What the lens draws: the rates, how much faster than the baseline they are, or how long steps take. */
+export function ThroughputChart({ shown, picked, x, onReady }: ChartProps) {
+  const session = useSession();
+  const { rate, y, zoom, compare } = session.state.value;
+  const chart = availableCharts(shown, compare).includes(session.state.value.chart)
+    ? session.state.value.chart
+    : "rate";
+  const visible = useMemo(() => shown.filter(({ muted }) => !muted), [shown]);
+  const lines = useMemo(
+    () => linesOf(chart, visible, shown, x, rate, compare),
+    [chart, visible, shown, x, rate, compare],
+  );
+  // The spans of several runs over each other would say nothing.
+  const spans = useMemo(
+    () => (picked && !picked.muted && chart !== "step time" ? seriesSpans(picked.series, x) : []),
+    [picked, x, chart],
+  );
+  const formatX = useCallback((value: number) => formatXOf(chart === "step time" ? "step time" : x, value), [chart, x]);
+  const unit = picked?.series.unit ?? "samples";
+  const what = {
+    rate: `${unit} per second`,
+    "speed-up": `speed-up over ${compare}`,
+    "step time": "share of steps by time",
+  };
+  return (
+    <div class="chart-area">
+      <Chart
+        lines={lines}
+        spans={spans}
+        theme={session.theme.value}
+        label={`${what[chart]} of ${visible.map(({ label }) => label).join(", ")}`}
+        log={y === "log" && chart === "rate"}
+        ticksX={chart === "step time" ? durationTicks : x === "step" || x === "samples" ? wholeTicks : clockTicks}
+        formatX={formatX}
+        formatY={FORMAT_Y[chart]}
+        zoom={zoom}
+        onZoom={(next) => session.update({ zoom: next })}
+        onReady={onReady}
+      />
+    </div>
+  );
+}
+
+/** The charts that the series have something for. */
+export function availableCharts(shown: readonly Shown[], compare: string): PanelState["chart"][] {
+  const charts: PanelState["chart"][] = ["rate"];
+  if (shown.length > 1 && shown.some(({ series }) => series.run === compare)) charts.push("speed-up");
+  if (shown.some(({ series }) => series.statistics.step_time?.histogram)) charts.push("step time");
+  return charts;
+}
+
+function linesOf(
+  chart: PanelState["chart"],
+  visible: readonly Shown[],
+  shown: readonly Shown[],
+  x: XKind,
+  rate: PanelState["rate"],
+  compare: string,
+): Line[] {
+  if (chart === "step time") {
+    return visible.flatMap(({ series, label, colour }) => stepTimeLine(series, label, colour));
+  }
+  const of = ({ series, label, colour }: Shown) => seriesLines(series, label, colour, x, rate);
+  const baseline = shown.find(({ series }) => series.run === compare);
+  if (chart === "rate" || baseline === undefined) return visible.flatMap(of);
+  const base = of(baseline);
+  return visible.flatMap((one) => timesBaseline(of(one), base));
+}
+
+const short = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 5 });
+const FORMAT_Y: Readonly<Record<PanelState["chart"], (value: number) => string>> = {
+  rate: short,
+  "speed-up": (value) => `${value.toLocaleString(undefined, { maximumSignificantDigits: 4 })}×`,
+  "step time": (value) => percent(value, 1),
+};
+
+const wholeTicks = (domain: Domain, count: number) => linearTicks(domain, count, true);
+/** Round times where the axis is the logarithm of ns. */
+const durationTicks = ([low, high]: Domain) => logTicks([10 ** low, 10 ** high]).map(Math.log10);
+
+function formatXOf(x: XKind | "step time", value: number): string {
+  if (x === "step time") return format("ns", 10 ** value);
+  if (x === "step" || x === "samples") return value.toLocaleString(undefined, { maximumFractionDigits: 0 });
+  return x === "relative" ? formatClock(value) : new Date(value * 1000).toLocaleTimeString();
+}
