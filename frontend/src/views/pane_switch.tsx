@@ -8,6 +8,8 @@ const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> =
   "": ["views", "Ops, scopes, code and calls with their costs"],
   steps: ["steps", "The time of each step by what it is spent on, and how busy each accelerator is"],
   trace: ["trace", "What every thread and stream ran when"],
+  shapes: ["shapes", "Ops by their input shapes"],
+  kernels: ["kernels", "Kernels, copies and sets, and how they were launched"],
   launches: ["launches", "How long launches wait, and why streams stand idle"],
   memory: ["memory", "Memory over time, and what ops take and give back"],
   ranks: ["ranks", "The ranks of the job side by side"],
@@ -30,7 +32,7 @@ export function PaneSwitch({ panes }: { panes: readonly string[] }) {
         const [title, help] = TITLES[word] ?? [word, ""];
         return { word, title, help };
       })}
-      onPick={(next) => session.update({ pane: next, key: "", zoom: null, sort: "" })}
+      onPick={(next) => session.update({ pane: next, key: "", zoom: null, sort: "", search: "", host: "" })}
     />
   );
 }

@@ -64,20 +64,20 @@ export function Toolbar({ documents }: { documents: Documents }) {
           Memory
         </button>
       )}
-      <Switch
-        label="Direction"
-        value={state.direction}
-        choices={[
-          { word: "down", title: "top-down", help: "From a row to what it holds" },
-          { word: "up", title: "bottom-up", help: "From the selected row to its callers, in all its places (b)" },
-        ]}
-        onPick={(direction) => session.update({ direction })}
-      />
+      <button
+        type="button"
+        class="button"
+        aria-pressed={state.direction === "up"}
+        title="From the selected row to its callers, in all its places (b)"
+        onClick={() => session.update({ direction: state.direction === "up" ? "down" : "up" })}
+      >
+        Bottom-up
+      </button>
       <Switch
         label="Figures"
         value={state.side}
         choices={[
-          { word: "both", title: "total + self", help: "Totals, and the self of times" },
+          { word: "both", title: "both", help: "Totals, and the self of times" },
           { word: "total", title: "total", help: "Of a row with all that belongs to it" },
           { word: "self", title: "self", help: "Of the row alone" },
         ]}

@@ -1,7 +1,13 @@
-/** Values beside an axis: no more digits than tell ticks apart. */
+/** Times and values as text. */
 
 import { type Quantity, scaleFor } from "../../lib/units";
 
+/** A time with every digit, in µs. */
+export function exactTime(ps: number): string {
+  return `${(ps / 1e6).toLocaleString(undefined, { maximumFractionDigits: 6 })} µs`;
+}
+
+/** Values beside an axis: no more digits than tell ticks apart. */
 export function tickText(quantity: Quantity): (value: number) => string {
   return (value) => {
     const { unit, divisor } = scaleFor(quantity, Math.abs(value), 1);

@@ -176,3 +176,35 @@ export interface CollectiveRow {
   readonly latency_ps: number;
   readonly transfer_ps: Figure;
 }
+
+export interface TableDocument<R> {
+  readonly count: number;
+  /** Those with most time. */
+  readonly rows: readonly R[];
+}
+
+export interface ShapeRow {
+  readonly name: string;
+  readonly input_shape: string;
+  readonly calls: number;
+  readonly host_ps: number;
+  readonly host_total_ps: number;
+  readonly device_ps: number;
+  readonly device_total_ps: number;
+}
+
+export interface KernelRow {
+  readonly name: string;
+  readonly category: string;
+  readonly op?: string;
+  readonly grid?: string;
+  readonly block?: string;
+  readonly registers_per_thread?: string;
+  readonly shared_memory?: string;
+  readonly calls: number;
+  readonly total_ps: number;
+  readonly min_ps: number;
+  readonly max_ps: number;
+  readonly blocks_per_sm: Figure;
+  readonly occupancy: Figure;
+}

@@ -4,13 +4,13 @@ import { useMemo } from "preact/hooks";
 import { css, lineRgb } from "../../lib/colour";
 import type { Block, Lane } from "../../lib/lanes";
 import { linearTicks } from "../../lib/plot";
-import { exact, format, percent } from "../../lib/units";
+import { format, percent } from "../../lib/units";
 import { Chart, type Line } from "../../ui/chart";
 import { gutterOf, Lanes } from "../../ui/lanes";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
 import { useShape } from "./asking";
-import { tickText } from "./axis";
+import { exactTime, tickText } from "./axis";
 import type { EventDocument, TimelineDocument } from "./documents";
 import { askedWindow, blockKey, launchArrows, type TraceLanes, traceLanes } from "./trace_lanes";
 
@@ -49,7 +49,7 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
           label={`Timeline of ${whole.lanes.length} threads and streams`}
           theme={theme}
           ns={NS_PER_PS}
-          exact={(length) => exact("ps", Math.round(length))}
+          exact={(length) => exactTime(Math.round(length))}
           describe={(block, lane) => describe(found, block, lane)}
           selected={key === "" ? -1 : Number(key)}
           onSelect={(id) => session.update({ key: id < 0 ? "" : String(id) })}
@@ -71,8 +71,8 @@ function describe({ kinds, merged }: TraceLanes, block: Block, lane: Lane) {
     title: count === undefined ? name : `${count.toLocaleString()} short ones, the longest ${name}`,
     rows: [
       { label: "on", value: lane.label },
-      { label: "from", value: exact("ps", block.start) },
-      { label: count === undefined ? "takes" : "together", value: exact("ps", block.end - block.start) },
+      { label: "from", value: exactTime(block.start) },
+      { label: count === undefined ? "takes" : "together", value: exactTime(block.end - block.start) },
     ],
   };
 }
@@ -129,7 +129,7 @@ function Event({ event, lanes }: { event: EventDocument; lanes: TimelineDocument
     session.update({ key: String(id), zoom: [start - width / 2, start + width / 2] });
   };
   return (
-    <aside class="drawer" aria-label="The selected execution" tabIndex={0}>
+    <aside class="drawer pane-event" aria-label="The selected execution" tabIndex={0}>
       <div class="drawer-head">
         <h2>{event.name}</h2>
         <button type="button" class="icon-button" aria-label="Close" onClick={() => session.update({ key: "" })}>
@@ -142,9 +142,9 @@ function Event({ event, lanes }: { event: EventDocument; lanes: TimelineDocument
         <dt>on</dt>
         <dd>{lane === undefined ? "—" : `${lane.device} ${lane.name}`}</dd>
         {event.step !== null && <Fact name="step" value={String(event.step)} />}
-        <Fact name="starts at" value={exact("ps", event.start_ps)} />
-        <Fact name="takes" value={exact("ps", event.duration_ps)} />
-        <Fact name="itself" value={exact("ps", event.self_ps)} />
+        <Fact name="starts at" value={exactTime(event.start_ps)} />
+        <Fact name="takes" value={exactTime(event.duration_ps)} />
+        <Fact name="itself" value={exactTime(event.self_ps)} />
         {event.input_shape !== "" && <Fact name="input shapes" value={event.input_shape} />}
         {Object.entries(event.attributes).map(([name, value]) => (
           <Fact key={name} name={name} value={value} />
