@@ -132,6 +132,14 @@ def test_profiles_of_unequally_many_steps_are_compared_per_step(tmp_path: Path) 
     assert max(abs(row["delta"]["total_exec_micros"]) for row in total["rows"]) == 3 * 100 * 4
 
 
+def test_a_limit_keeps_the_rows_that_differ_most(pairs: dict[str, tuple[Source, Source]]) -> None:
+    a, b = pairs["views"]
+    answer = a.views(view="scope", compare=b)
+    whole, some = answer.to_json(), answer.to_json(limit=3)
+    assert some["rows"] == whole["rows"][:3]
+    assert some["rows_total"] == whole["rows_total"] == len(whole["rows"]) > 3
+
+
 def test_a_subtree_that_moved_is_suggested_as_a_rename(tmp_path: Path) -> None:
     a = stepscope.open(profile_file(tmp_path / "a.pb", 1, "encoder"))
     b = stepscope.open(profile_file(tmp_path / "b.pb", 1, "net"))

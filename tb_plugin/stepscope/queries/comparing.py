@@ -37,12 +37,15 @@ class ComparisonAnswer(HtmlTable):
     result: Any
     more: Mapping[str, Any] = field(default_factory=dict)
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
         """The document: `a`, `b`, `rows` and `unmatched_share`, then what the lens adds.
 
-        Views add `per` (step or total) and `renames`, throughput adds `significance`.
+        Views add `per` (step or total), `renames` and `rows_total`, throughput adds `significance`.
+
+        Args:
+            limit: The most rows of a view, those that differ most; all when None.
         """
-        document: dict[str, Any] = self.result.to_json()
+        document: dict[str, Any] = self.result.to_json(limit) if self.lens == "views" else self.result.to_json()
         return document | dict(self.more)
 
     def rows(self) -> list[Row]:

@@ -19,6 +19,8 @@ from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
+MAX_COMPARED = 5000
+"""Rows of a comparison of views for the panel: those that differ most."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,8 @@ def views(query: Query) -> dict[str, Any]:
     source, values = query.chosen(), query.options("views")
     baseline = query.baseline()
     if baseline is not None:
-        compared: dict[str, Any] = source.views(compare=baseline, **values).to_json()
+        limit = min(query.integer("limit", MAX_COMPARED), MAX_COMPARED)
+        compared: dict[str, Any] = source.views(compare=baseline, **values).to_json(limit)
         return compared
     shape = query.text("shape", "rows")
     if shape in executions.SHAPES:

@@ -150,10 +150,9 @@ def _comparisons(lens: str, source: Source, refs: Sequence[RecordRef], extent: E
     for a, b in islice(pairs, extent.comparisons):
         try:
             baseline = source.choose(b.run, b.name)
-            document = getattr(source.choose(a.run, a.name), lens)(compare=baseline, **values).to_json()
+            document = getattr(source.choose(a.run, a.name), lens)(compare=baseline, **values).to_json(extent.rows)
         except StepscopeError:
             continue
-        document["rows"] = document["rows"][: extent.rows]
         question = {"run": a.run, "compare": b.run} | values
         yield Kept(lens, (question | {"name": a.name}, question), document)
 

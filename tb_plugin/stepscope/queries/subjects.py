@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
@@ -22,14 +23,19 @@ def findings(source: Source) -> list[Finding]:
         NotFound: The choice allows no record at all.
     """
     require_any(source.catalog.refs(), source.choice)
+    refs = tuple((lens, ref) for lens, kind in LENS_KINDS.items() for ref in _latest(source, kind))
+    key = ("findings", *((lens, ref.run, ref.name, ref.key) for lens, ref in refs))
+    return source.caches.answers.get(key, lambda: _find(source, refs))
+
+
+def _find(source: Source, refs: Iterable[tuple[str, RecordRef]]) -> list[Finding]:
     found: list[Subject[Any]] = []
     unreadable: list[Finding] = []
-    for lens, kind in LENS_KINDS.items():
-        for ref in _latest(source, kind):
-            try:
-                found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref), _job(source, ref)))
-            except StepscopeError as error:
-                unreadable.append(_unreadable(Subject(lens, ref.run, ref.name, None), error))
+    for lens, ref in refs:
+        try:
+            found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref), _job(source, ref)))
+        except StepscopeError as error:
+            unreadable.append(_unreadable(Subject(lens, ref.run, ref.name, None), error))
     return [*find(found, RULES), *unreadable]
 
 

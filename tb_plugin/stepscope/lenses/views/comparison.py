@@ -66,23 +66,21 @@ class Comparison:
         whole = float(a.sum() + b.sum())
         return float(a[lone_a].sum() + b[lone_b].sum()) / whole if whole else 0.0
 
-    def to_json(self) -> dict[str, Any]:
-        """The document of a comparison."""
-        every_a, every_b = (side.figures(np.arange(len(side))) for side in (self.a, self.b))
-        deltas = {spec.name: self.delta(spec.name).tolist() for spec in self.fields}
-        rows = [
-            {
-                "key": key,
-                "a": _row(every_a, a) if a >= 0 else None,
-                "b": _row(every_b, b) if b >= 0 else None,
-                "delta": {name: values[at] for name, values in deltas.items()},
-                "state": state,
-            }
-            for at, (key, a, b, state) in enumerate(
-                zip(self.keys, self.a_rows.tolist(), self.b_rows.tolist(), self.states, strict=True)
-            )
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
+        """The document of a comparison, with the first rows where a limit is given: those that differ most."""
+        rows = self._rows(min(len(self), len(self) if limit is None else max(limit, 0)))
+        sides = {"a": _side(self.a), "b": _side(self.b)}
+        return sides | {"rows": rows, "unmatched_share": self.unmatched_share, "rows_total": len(self)}
+
+    def _rows(self, count: int) -> list[dict[str, Any]]:
+        mine, theirs = _figures(self.a, self.a_rows[:count]), _figures(self.b, self.b_rows[:count])
+        names = [spec.name for spec in self.fields]
+        deltas = zip(*(self.delta(name)[:count].tolist() for name in names), strict=True)
+        columns = zip(self.keys[:count], mine, theirs, deltas, self.states[:count], strict=True)
+        return [
+            {"key": key, "a": a, "b": b, "delta": dict(zip(names, delta, strict=True)), "state": state}
+            for key, a, b, delta, state in columns
         ]
-        return {"a": _side(self.a), "b": _side(self.b), "rows": rows, "unmatched_share": self.unmatched_share}
 
 
 def _taken(values: Array, rows: Ints) -> Array:
@@ -90,8 +88,12 @@ def _taken(values: Array, rows: Ints) -> Array:
     return taken
 
 
-def _row(figures: dict[str, list[Any]], row: int) -> dict[str, Any]:
-    return {name: values[row] for name, values in figures.items()}
+def _figures(side: ViewResult, rows: Ints) -> list[dict[str, Any] | None]:
+    """The figures of some rows of a side, None where it has no row."""
+    there = rows >= 0
+    columns = side.figures(rows[there])
+    figures = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    return [next(figures) if has else None for has in there.tolist()]
 
 
 def _side(result: ViewResult) -> dict[str, Any]:
