@@ -30,6 +30,8 @@ def profiles(draw: Any, most_rows: int = 12) -> Profile:
     texts = draw(st.lists(TEXT, max_size=most_rows))
     for (group, _), target in _OFFSETS.items():
         sizes[target] *= sizes[group] > 0
+    for group, _ in profile._OWNERS:
+        sizes[group] *= sizes["nodes"] > 0
     sizes["node_steps"] = min(sizes["node_steps"], sizes["nodes"])
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     targets = {**sizes, "strings": len(texts)}
@@ -54,7 +56,8 @@ def _column(group: str, spec: Any, sizes: dict[str, int], random: np.random.Gene
     if (group, spec.name) == ("node_steps", "node"):
         return random.permutation(sizes["nodes"])[:rows].astype(dtype)
     if (group, spec.name) in _REFERENCES:
-        return random.integers(-1, sizes[_REFERENCES[group, spec.name]], rows, dtype)
+        lowest = 0 if (group, spec.name) in profile._OWNERS else -1
+        return random.integers(lowest, max(sizes[_REFERENCES[group, spec.name]], lowest + 1), rows, dtype)
     if (group, spec.name) in _WORDS:
         return random.integers(0, len(_WORDS[group, spec.name]), rows, dtype)
     if (group, spec.name) in profile._TREES:

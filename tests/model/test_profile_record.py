@@ -65,6 +65,7 @@ def test_rows_are_those_of_the_main_group() -> None:
             {"links": Links(source=np.array([0]), target=np.array([1]), kind=np.array([-1]))},
             r"links\.kind\[0\]: -1 is no LinkKind",
         ),
+        ({"node_steps": NodeSteps(node=np.array([-1]))}, r"node_steps\.node\[0\]: index -1, but nodes has 3 rows"),
         ({"strings": Strings(np.zeros(9, np.uint8), np.array([1, 2, 3, 4]))}, r"strings: string offsets"),
     ],
 )

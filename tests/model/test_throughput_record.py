@@ -26,7 +26,7 @@ from stepscope.model.throughput import (
     merge,
 )
 
-stamps = st.integers(-(2**62), 2**62)
+stamps = st.integers(-(2**62), 2**62 - 1)
 counts = st.integers(-1, 2**53)
 
 
@@ -64,6 +64,8 @@ def test_decoding_gives_back_what_was_encoded(record: Throughput) -> None:
     [
         ({"smoothing": 1.5}, "smoothing"),
         ({"marks": Marks(time_ns=[0], count=[-2])}, "marks.count"),
+        ({"marks": Marks(time_ns=[0, -(2**63)], count=[1, 1])}, r"marks.time_ns\[1\]"),
+        ({"start_ns": 2**62}, "start_ns"),
         ({"samples": Samples(time_ns=[0], mark_end=[1])}, "samples.mark_end"),
         ({"reported": Reported(sample=[0])}, "reported.sample"),
         ({"spans": Spans(kind=[0], start_ns=[0], end_ns=[1])}, "spans.kind"),

@@ -335,6 +335,16 @@ _REFERENCES = (
     ("attributes", "key", "strings"),
     ("attributes", "value", "strings"),
 )
+_OWNERS = frozenset(
+    (
+        ("node_steps", "node"),
+        ("executions", "node"),
+        ("attributes", "node"),
+        ("links", "source"),
+        ("links", "target"),
+    )
+)
+"""References of rows that tell of a node: there must be one."""
 _WORDS: tuple[tuple[str, str, type[IntEnum]], ...] = (
     ("nodes", "kind", NodeKind),
     ("inputs", "kind", InputKind),
@@ -357,8 +367,9 @@ def _broken(place: str, found: str) -> RecordError:
 
 def _check_index(profile: Profile, group: str, name: str, target: str) -> None:
     values, size = getattr(getattr(profile, group), name), len(getattr(profile, target))
-    if len(values) and (int(values.min()) < -1 or int(values.max()) >= size):
-        bad = int(np.argmax((values < -1) | (values >= size)))
+    lowest = 0 if (group, name) in _OWNERS else -1
+    if len(values) and (int(values.min()) < lowest or int(values.max()) >= size):
+        bad = int(np.argmax((values < lowest) | (values >= size)))
         raise _broken(f"{group}.{name}[{bad}]", f"index {int(values[bad])}, but {target} has {size} rows")
 
 

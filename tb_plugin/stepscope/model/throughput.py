@@ -151,12 +151,23 @@ class Throughput(Record):
         super().validate()
         if not 0.0 <= self.smoothing <= 1.0:
             raise _broken("smoothing", f"a smoothing of {self.smoothing}, which is not from 0 to 1")
+        _check_times(self)
         _check_range("marks.count", self.marks.count, -1, 2**63)
         _check_range("samples.mark_end", self.samples.mark_end, 0, len(self.marks) + 1)
         _check_order("samples.mark_end", self.samples.mark_end)
         _check_range("reported.sample", self.reported.sample, 0, len(self.samples))
         _check_range("spans.kind", self.spans.kind, 0, len(self.strings))
         _check_resets(self)
+
+
+_FARTHEST_NS = 1 << 62
+"""Times nearer than this have differences that int64 holds."""
+_TIMES = {
+    "marks": ("time_ns",),
+    "samples": ("time_ns",),
+    "resets": ("time_ns", "offset_ns"),
+    "spans": ("start_ns", "end_ns"),
+}
 
 
 def _broken(place: str, found: str) -> RecordError:
@@ -167,6 +178,16 @@ def _check_range(place: str, values: NDArray[np.signedinteger], low: int, high: 
     if len(values) and not (low <= int(values.min()) and int(values.max()) < high):
         bad = int(np.argmax((values < low) | (values.astype(np.float64) >= high)))
         raise _broken(f"{place}[{bad}]", f"{int(values[bad])} is not in [{low}, {high})")
+
+
+def _check_times(record: Throughput) -> None:
+    for place, names in _TIMES.items():
+        for name in names:
+            _check_range(f"{place}.{name}", getattr(getattr(record, place), name), -_FARTHEST_NS, _FARTHEST_NS)
+    for name in ("start_ns", "first_sample_ns"):
+        time_ns = getattr(record, name)
+        if time_ns != UNKNOWN_NS and not -_FARTHEST_NS <= time_ns < _FARTHEST_NS:
+            raise _broken(name, f"{time_ns} is farther than 146 years away")
 
 
 def _check_order(place: str, values: I64) -> None:
