@@ -178,6 +178,17 @@ def test_steps_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> Non
     assert scalars(tmp_path)["avg_samples_per_sec"].step.tolist() == [2, 4, 5, 4]
 
 
+@pytest.mark.parametrize("offset", [None, "soon", float("nan"), float("inf"), 10**400, np.zeros(2)])
+def test_an_offset_that_is_none_is_counted_and_the_loop_goes_on(tmp_path: Path, offset: Any) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput("train")
+        rate.reset_time(offset)
+        rate.add(1, step=1)
+    assert writer.failures == 1
+    assert len(stored(tmp_path).resets) == 0
+    assert len(stored(tmp_path).marks) == 1
+
+
 def test_a_closed_console_does_not_stop_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     closed = io.StringIO()
     closed.close()

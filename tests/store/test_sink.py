@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import io
 import os
+import shutil
 import struct
 import threading
 import time
@@ -44,6 +45,19 @@ def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:
     assert make_ndarray(value.tensor).tolist() == [b"one", b"", b"th\x00ree"]
     assert (scalar.step, scalar.wall_time, scalar.summary.value[0].tag) == (2**40, 13.5, "rate")
     assert scalar.summary.value[0].simple_value == struct.unpack("f", struct.pack("f", 0.1))[0]
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a file that is open")
+def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path) -> None:
+    sink = EventFileSink(tmp_path / "run")
+    sink.add_scalar("rate", 1.0, step=1, wall_time_s=1.0)
+    sink.flush()
+    shutil.rmtree(tmp_path / "run")
+    sink.add_scalar("rate", 2.0, step=2, wall_time_s=2.0)
+    sink.close()
+    version, scalar = events_of(sink.path)
+    assert version.file_version == "brain.Event:2"
+    assert scalar.step == 2
 
 
 def test_event_bytes_are_what_protobuf_would_write(tmp_path: Path) -> None:

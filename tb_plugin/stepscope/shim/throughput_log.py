@@ -20,6 +20,7 @@ from stepscope.shim.settings import SeriesSettings
 from stepscope.store.writing import new_session
 from stepscope.version import __version__
 
+FARTHEST_OFFSET_S = 1e9
 BLOCK_MARKS = 4096
 BLOCK_VERSIONS = 32
 LARGEST = 2**62
@@ -213,7 +214,13 @@ class ThroughputLog:
 
     def reset_time(self, offset: float = 0.0) -> None:
         """Moves the start and the last sampling point to `offset` seconds ago; counts and the previous rate stay."""
-        self._reset(ResetKind.RESET_TIME, offset)
+        try:
+            if not abs(offset) < FARTHEST_OFFSET_S:
+                raise ValueError("no number of seconds below a billion")
+        except (TypeError, ValueError, RuntimeError) as error:
+            self._owner.failed(f"an offset of {offset!r} in {self.settings.name}", error)
+            return
+        self._reset(ResetKind.RESET_TIME, float(offset))
 
     def _reset(self, kind: ResetKind, offset: float) -> None:
         with self._lock:

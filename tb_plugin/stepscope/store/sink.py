@@ -114,11 +114,22 @@ class EventFileSink:
     def _write_pending(self) -> None:
         if not self._pending:
             return
+        if self._file is not None and self._was_removed():
+            self._file.close()
+            self._file, self._written_bytes = None, 0
         if self._file is None:
             self._open()
         self._write(self._pending[0] if len(self._pending) == 1 else b"".join(self._pending))
         self._pending.clear()
         self._pending_bytes = 0
+
+    def _was_removed(self) -> bool:
+        """Whether somebody deleted the file: what is written to it then is lost without an error."""
+        assert self._file is not None and self.path is not None
+        try:
+            return os.fstat(self._file.fileno()).st_nlink == 0 and not self.path.exists()
+        except OSError:
+            return False
 
     def _write(self, data: bytes) -> None:
         assert self._file is not None
