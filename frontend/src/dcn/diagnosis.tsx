@@ -1,7 +1,17 @@
 /** The diagnosis in sentences. */
 
-import { format, percent } from "../lib/units";
-import { type CauseDocument, type DcnDocument, type DcnRow, rowKey } from "./document";
+import { exact, format, percent } from "../lib/units";
+import { type FigureCell, SmallTable } from "../ui/small_table";
+import {
+  type CauseDocument,
+  type DcnDocument,
+  type DcnRow,
+  type NetworkDocument,
+  type PercentilesDocument,
+  rowKey,
+  type SpreadDocument,
+  type TransfersDocument,
+} from "./document";
 
 /** What a collective's figures say, and what to do. */
 export function verdictOf(cause: CauseDocument, capacity: number | null): string {
@@ -61,11 +71,59 @@ export function Diagnosis({ document, row }: DiagnosisProps) {
     stragglers.length === 0 ? "No host or core stalls over 1.5 times the median of the others." : "",
   ];
   return (
-    <ul class="scroll prose" tabIndex={0} aria-label="Diagnosis">
-      {lines.filter(Boolean).map((line) => (
-        <li key={line}>{line}</li>
-      ))}
-    </ul>
+    <div class="scroll diagnosis" tabIndex={0}>
+      <ul class="prose" aria-label="Diagnosis">
+        {lines.filter(Boolean).map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <Spreads spread={document.distributions?.find((one) => rowKey(one) === key)} />
+      {document.transfers && <Network network={document.transfers} />}
+    </div>
+  );
+}
+
+const FIGURES = ["stall", "slack", "observed", "send", "send_done", "recv", "recv_done"];
+const PERCENTILES = ["min", "p50", "p95", "max"] as const;
+
+/** How much the occurrences of a collective differ. Each figure is a real occurrence's. */
+function Spreads({ spread }: { spread: SpreadDocument | undefined }) {
+  if (spread === undefined) return null;
+  const rows = FIGURES.flatMap((name) => {
+    const found = spread[`${name}_ps`];
+    if (typeof found !== "object") return [];
+    return [{ key: name, cells: [name.replace("_", "-"), ...percentileCells(found)] }];
+  });
+  const title = `Over ${spread.occurrences.toLocaleString()} occurrences`;
+  return <SmallTable title={title} columns={["", ...PERCENTILES]} rows={rows} />;
+}
+
+function percentileCells(found: PercentilesDocument): FigureCell[] {
+  return PERCENTILES.map((name) => [format("ps", found[name]), exact("ps", found[name])]);
+}
+
+/** The transfers that the hosts saw: by size, and by pair with the slow ones named. */
+function Network({ network }: { network: NetworkDocument }) {
+  const columns = ["", "transfers", "bytes", "throughput", ...PERCENTILES];
+  const cells = ({ count, bytes, gbps, latency_ps }: TransfersDocument): FigureCell[] => [
+    [count.toLocaleString(), ""],
+    [format("network_bytes", bytes), exact("network_bytes", bytes)],
+    [format("gbps", gbps), exact("gbps", gbps)],
+    ...percentileCells(latency_ps),
+  ];
+  const sizes = network.by_size.map((one) => ({
+    key: String(one.from_bytes),
+    cells: [`${format("network_bytes", one.from_bytes)} to ${format("network_bytes", one.below_bytes)}`, ...cells(one)],
+  }));
+  const pairs = network.by_pair.map((one) => {
+    const name = `${one.source_slice}/${one.source_device} → ${one.destination_slice}/${one.destination_device}`;
+    return { key: name, cells: [one.slow ? `${name}, slow` : name, ...cells(one)] };
+  });
+  return (
+    <>
+      <SmallTable title="Transfers by size, with their latency" columns={columns} rows={sizes} />
+      <SmallTable title="Transfers from slice/device to slice/device" columns={columns} rows={pairs} />
+    </>
   );
 }
 

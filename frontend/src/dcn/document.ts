@@ -96,11 +96,48 @@ export interface OccurrenceDocument {
   readonly observed_ps: number;
 }
 
+/** Of real occurrences or transfers, in ps. */
+export interface PercentilesDocument {
+  readonly min: number;
+  readonly p50: number;
+  readonly p95: number;
+  readonly max: number;
+}
+
+export interface SpreadDocument {
+  readonly program: string;
+  readonly rendezvous: string;
+  readonly occurrences: number;
+  readonly [figure: string]: string | number | PercentilesDocument;
+}
+
+/** Transfers of one size, or between two devices. */
+export interface TransfersDocument {
+  readonly count: number;
+  readonly bytes: number;
+  readonly latency_ps: PercentilesDocument;
+  readonly gbps: Figure;
+}
+
+export interface NetworkDocument {
+  readonly count: number;
+  readonly by_size: readonly (TransfersDocument & { readonly from_bytes: number; readonly below_bytes: number })[];
+  readonly by_pair: readonly (TransfersDocument & {
+    readonly source_slice: number;
+    readonly source_device: number;
+    readonly destination_slice: number;
+    readonly destination_device: number;
+    readonly slow: boolean;
+  })[];
+}
+
 export interface DcnDocument {
   readonly hosts: Readonly<Record<string, HostDocument>>;
   readonly all_hosts: { readonly all_cores: readonly DcnRow[] };
   readonly problems?: readonly (Problem | string)[];
   readonly diagnosis?: DiagnosisDocument;
+  readonly distributions?: readonly SpreadDocument[];
+  readonly transfers?: NetworkDocument;
   readonly occurrences_total?: number;
   readonly occurrences?: readonly OccurrenceDocument[];
 }

@@ -195,8 +195,8 @@ function Pane({ document, rows, row, place }: PaneProps) {
   const asked = session.state.value.pane;
   const pane = PANES.includes(asked) ? asked : "occurrences";
   return (
-    <section class="pane" aria-label={pane}>
-      <div class="tabs" role="tablist" aria-label="Below the table">
+    <section class="pane" aria-label="Below the table">
+      <div class="tabs" role="tablist" aria-label="What is shown below the table">
         {PANES.map((name) => (
           <button
             key={name}

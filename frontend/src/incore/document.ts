@@ -35,8 +35,16 @@ export interface DistributionDocument {
   readonly max: number;
 }
 
+/** What a record says of the capture that it holds. */
+export interface CaptureDocument {
+  readonly capture_format?: string;
+  readonly base_time_cycles?: string;
+  readonly base_time_ns?: string;
+}
+
 export interface CoreDocument {
   readonly slot: number;
+  readonly core?: number;
   readonly name: string;
   readonly engine: string;
 }
@@ -58,6 +66,8 @@ export interface DetailDocument {
   readonly boundaries?: readonly BoundaryDocument[];
   readonly lanes?: readonly LaneDocument[];
   readonly distributions?: Readonly<Record<string, DistributionDocument | null>>;
+  /** Where the record holds stamps and a capture. */
+  readonly capture?: CaptureDocument;
   readonly probes?: { readonly note: string; readonly [samples: string]: unknown };
 }
 
@@ -111,7 +121,7 @@ export interface TaskDocument {
 
 export type Parts = Readonly<Record<string, number | boolean>>;
 
-export interface InCoreDocument {
+export interface InCoreDocument extends CaptureDocument {
   readonly status: "ok" | "warning" | "error" | "mixed";
   readonly codes?: readonly CodeDocument[];
   readonly warnings?: readonly CodeDocument[];
@@ -140,9 +150,8 @@ export interface InCoreDocument {
   }[];
   readonly read_cost?: DistributionDocument;
   readonly envelopes?: Readonly<Record<"instrumented" | "uninstrumented", DistributionDocument | null>>;
-  readonly capture_format?: string;
-  readonly base_time_cycles?: string;
-  readonly base_time_ns?: string;
+  /** The bounds of the task that the stamps are of, absolute, where they come from a capture. */
+  readonly l2_bounds?: Readonly<Record<"M0" | "M1", string>>;
   readonly tasks?: TasksDocument;
   readonly task?: TaskDocument;
   readonly detail?: DetailDocument;
@@ -173,6 +182,22 @@ export function totalOf(document: InCoreDocument): number | undefined {
 
 export function sumOf(phases: readonly Phase[]): number {
   return phases.reduce((sum, { cycles }) => sum + cycles, 0);
+}
+
+/** The moment that the rows of a capture count from. */
+export function captureBase({ detail, ...document }: InCoreDocument): bigint {
+  const { base_time_cycles, base_time_ns } = detail?.capture ?? document;
+  return BigInt(base_time_cycles ?? base_time_ns ?? 0);
+}
+
+/** Whether a task is the one that the stamps of the record are of. */
+export function isMeasured(document: InCoreDocument, { rows }: TaskDocument): boolean {
+  const { l2_bounds: bounds } = document;
+  if (bounds === undefined || rows.length === 0) return false;
+  const base = captureBase(document);
+  const first = Math.min(...rows.map(({ start }) => start));
+  const last = Math.max(...rows.map(({ end }) => end));
+  return base + BigInt(first) === BigInt(bounds.M0) && base + BigInt(last) === BigInt(bounds.M1);
 }
 
 /** What a slot is called: its core where that is known. */

@@ -22,7 +22,7 @@ export function PhasePanel({ document, units, title }: PhasePanelProps) {
   const { key, zoom } = session.state.value;
   const detail = document.detail ?? {};
   const found = useMemo(() => phaseLanes(document, detail), [document]);
-  const selected = useMemo(() => found.blocks.findIndex((block) => block.key === key), [found, key]);
+  const selected = useMemo(() => indexOf(found, key), [found, key]);
   const block = found.blocks[selected];
   const select = (id: number) => session.update({ key: found.blocks[id]?.key ?? "" });
   const pickPhase = (name: string) => session.update({ key: `${ENVELOPE}/${name}` });
@@ -63,6 +63,12 @@ export function PhasePanel({ document, units, title }: PhasePanelProps) {
       </aside>
     </div>
   );
+}
+
+/** The block of a key; of a slot alone its first. */
+function indexOf({ blocks }: PhaseLanes, key: string): number {
+  const whole = key.endsWith("/");
+  return blocks.findIndex((block) => (whole ? `${block.lane}/` : block.key) === key);
 }
 
 function litOf({ kinds }: PhaseLanes, phase: string | null): ((block: Block) => boolean) | null {

@@ -10,7 +10,14 @@ import { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
 import { type FigureCell, Link, SmallTable } from "../ui/small_table";
 import { Failure } from "../ui/states";
-import type { InCoreDocument, NeighbourDocument, TaskDocument, TasksDocument } from "./document";
+import {
+  captureBase,
+  type InCoreDocument,
+  isMeasured,
+  type NeighbourDocument,
+  type TaskDocument,
+  type TasksDocument,
+} from "./document";
 import { dependencyArrows, type TaskLanes, taskLanes } from "./task_lanes";
 import type { Units } from "./units";
 
@@ -33,7 +40,7 @@ export function TaskPanel({ document, tasks, units, title }: TaskPanelProps) {
   const arrows = useMemo(() => (shown === null ? [] : dependencyArrows(tasks, found, shown)), [tasks, found, shown]);
   const lit = useMemo(() => (function_ < 0 ? null : (block: Block) => block.kind === function_), [function_]);
   const pick = (id: string) => session.update({ key: id });
-  const base = document.base_time_cycles ?? document.base_time_ns ?? "0";
+  const base = captureBase(document);
   const describe = (block: Block, lane: Lane) => describeTask(tasks, found, base, units, block, lane);
   return (
     <div class="split">
@@ -56,14 +63,14 @@ export function TaskPanel({ document, tasks, units, title }: TaskPanelProps) {
         />
         <div class="status" role="status">
           <span>{`${tasks.rows.task.length.toLocaleString()} rows of ${tasks.task_ids.length.toLocaleString()} tasks`}</span>
-          <span>{document.capture_format}</span>
+          <span>{(document.detail?.capture ?? document).capture_format}</span>
           <span>beside a core: the share of the time in which it runs a task</span>
           {found.apart > 0 && <span>{`${found.apart.toLocaleString()} spans on the host's clock are not drawn`}</span>}
         </div>
       </div>
       <aside class="drawer wide" aria-label="Figures" tabIndex={0}>
         {asked.error.value !== null && <Failure error={asked.error.value} />}
-        {shown !== null && <Task task={shown} tasks={tasks} units={units} onPick={pick} />}
+        {shown !== null && <Task document={document} task={shown} tasks={tasks} units={units} onPick={pick} />}
         <Functions tasks={tasks} units={units} chosen={function_} onPick={setFunction} />
         <OtherRecords />
       </aside>
@@ -84,10 +91,10 @@ function useTask(): Resource<InCoreDocument> {
   return resource;
 }
 
-function describeTask(tasks: TasksDocument, found: TaskLanes, base: string, units: Units, block: Block, lane: Lane) {
+function describeTask(tasks: TasksDocument, found: TaskLanes, base: bigint, units: Units, block: Block, lane: Lane) {
   const name = found.kinds[block.kind]?.name || "unnamed";
   const before = idleBefore(lane, block);
-  const stamp = (offset: number) => absolute(BigInt(base), offset);
+  const stamp = (offset: number) => absolute(base, offset);
   return {
     title: block.id < 0 ? `${lane.label} · ${name}` : `${name} · task ${tasks.task_ids[block.id]} on ${lane.label}`,
     rows: [
@@ -112,6 +119,7 @@ function idleBefore(lane: Lane, block: Block): number | null {
 }
 
 interface TaskProps {
+  readonly document: InCoreDocument;
   readonly task: TaskDocument;
   readonly tasks: TasksDocument;
   readonly units: Units;
@@ -120,11 +128,19 @@ interface TaskProps {
 
 const STAMPS = ["dispatch", "receive", "start", "end", "finish"] as const;
 
-function Task({ task, tasks, units, onPick }: TaskProps) {
+function Task({ document, task, tasks, units, onPick }: TaskProps) {
+  const session = useSession();
+  const slots = new Map((document.detail?.cores ?? []).map(({ slot, core }) => [core, slot]));
+  const measured = isMeasured(document, task);
+  const toSlot = (core: number) => session.update({ pane: "phases", key: `${slots.get(core) ?? core}/`, zoom: null });
   const names = new Map(tasks.cores.map(({ core, name }) => [core, name]));
+  const coreCell = (core: number) => {
+    const name = names.get(core) || `core ${core}`;
+    return measured ? <Link text={name} onPick={() => toSlot(core)} /> : name;
+  };
   const rows = task.rows.map((row) => ({
     key: `${row.core} ${row.start}`,
-    cells: [names.get(row.core) || `core ${row.core}`, ...STAMPS.map((name) => stampCell(row[name]))],
+    cells: [coreCell(row.core), ...STAMPS.map((name) => stampCell(row[name]))],
   }));
   const neighbours = ({ id, function: name, start, end }: NeighbourDocument) => ({
     key: id,
@@ -150,7 +166,12 @@ function Task({ task, tasks, units, onPick }: TaskProps) {
           ? "It waits for no task of this capture."
           : `It starts ${units.exact(task.gap)} after the last task that it waits for.`}
       </p>
-      <SmallTable title="Rows" columns={["", ...STAMPS]} rows={rows} />
+      <SmallTable
+        title="Rows"
+        columns={["", ...STAMPS]}
+        rows={rows}
+        note={measured ? "The stamps are of this task: a core leads to its phases." : undefined}
+      />
       <SmallTable title="Waits for" columns={columns} rows={task.predecessors.map(neighbours)} />
       <SmallTable title="Is waited for by" columns={columns} rows={task.successors.map(neighbours)} />
     </>

@@ -212,6 +212,13 @@ export function findBlock(lanes: readonly Lane[], id: number): Found | null {
   return null;
 }
 
+/** From the first to the last block of the same id on the track of a block. */
+export function extentOf({ track, at }: Found): View {
+  const id = track.id[at] ?? -1;
+  if (id < 0) return [track.start[at] ?? 0, track.end[at] ?? 0];
+  return [track.start[track.id.indexOf(id)] ?? 0, track.end[track.id.lastIndexOf(id)] ?? 0];
+}
+
 /** The block that an arrow key leads to: along the lane, or the nearest in time on the lane above or below. */
 export function nextBlock(lanes: readonly Lane[], id: number, key: string): Found | null {
   const from = findBlock(lanes, id);

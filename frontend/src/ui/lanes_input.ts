@@ -4,6 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import {
   type Block,
   blockAt,
+  extentOf,
   findBlock,
   hitBlock,
   type Lane,
@@ -237,7 +238,7 @@ function blockKey({ key }: KeyboardEvent, { scene, select, setView, pin, onOpen 
   if (key.startsWith("Arrow")) {
     const next = nextBlock(lanes, selected, key);
     if (next === null) return true;
-    setView(showing(view, [next.track.start[next.at] ?? 0, next.track.end[next.at] ?? 0], full));
+    setView(showing(view, extentOf(next), full));
     select(next.track.id[next.at] ?? -1);
     return true;
   }
@@ -245,7 +246,7 @@ function blockKey({ key }: KeyboardEvent, { scene, select, setView, pin, onOpen 
   if (found === null) return false;
   if (key === "p") pin(found.lane.key);
   else if (key === "f") {
-    const [start = 0, end = 0] = [found.track.start[found.at], found.track.end[found.at]];
+    const [start, end] = extentOf(found);
     const margin = Math.max((end - start) * 0.1, 0.5);
     setView(within([start - margin, end + margin], full));
   } else if (key === "Enter" && onOpen) onOpen(selected);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { blocksOf, type InCoreDocument, phasesOf, slotNames, sumOf } from "../../src/incore/document";
+import { blocksOf, type InCoreDocument, isMeasured, phasesOf, slotNames, sumOf } from "../../src/incore/document";
 
 const PARTITION = { "R-E": 5002, "B-R": 162, "A-B": 60, "F-A": 4002 };
 
@@ -35,4 +35,19 @@ test("a lane bridges stamps that its slot does not owe", () => {
 test("slots are called by their core where it is known", () => {
   const name = slotNames({ cores: [{ slot: 3, name: "AIC 3", engine: "aic" }] });
   expect([name(3), name(4)]).toEqual(["AIC 3", "slot 4"]);
+});
+
+test("a task is the measured one where it fills the task's own bounds, counted from the capture's base", () => {
+  const document: InCoreDocument = {
+    status: "ok",
+    l2_bounds: { M0: "18446744073709551000", M1: "18446744073709551090" },
+    detail: { capture: { base_time_cycles: "18446744073709550990" } },
+  };
+  const row = (core: number, start: number, end: number) => ({
+    ...{ core, start, end },
+    ...{ receive: null, dispatch: null, finish: null },
+  });
+  const task = { id: "1", function: null, predecessors: [], successors: [], gap: null };
+  expect(isMeasured(document, { ...task, rows: [row(0, 10, 90), row(1, 12, 100)] })).toBe(true);
+  expect(isMeasured(document, { ...task, rows: [row(0, 10, 90)] })).toBe(false);
 });

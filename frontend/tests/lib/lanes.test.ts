@@ -3,6 +3,7 @@ import {
   absolute,
   type Block,
   density,
+  extentOf,
   findBlock,
   hitBlock,
   type Lane,
@@ -108,6 +109,12 @@ test("arrow keys lead along the lane and to the nearest block of its neighbour",
   ]);
   expect([next(2, "ArrowRight"), next(1, "ArrowUp")]).toEqual([null, null]);
   expect(findBlock(lanes, 3)?.lane.key).toBe("c");
+});
+
+test("a unit of several blocks reaches from its first to its last", () => {
+  const unit = { ...lane("a", []), tracks: packed([[block(0, 4, 1), block(8, 9, 1)], [block(20, 21, 2)]]) };
+  const found = findBlock([unit], 1);
+  expect(found === null ? null : extentOf(found)).toEqual([0, 9]);
 });
 
 test("the map shows how full each part is", () => {
