@@ -190,3 +190,13 @@ def test_the_demo_writes_a_profile_and_a_throughput_series(capsys: pytest.Captur
     answer(capsys, "demo", "--logdir", str(tmp_path), "--no-serve", "--seconds", "0.2")
     kinds = {ref.kind for ref in stepscope.open(tmp_path).catalog.refs()}
     assert {"profile", "throughput"} <= kinds
+
+
+def test_findings_are_read_as_what_where_and_what_to_do(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    lines = answer(capsys, "findings", str(logdir)).splitlines()
+    first = json.loads(answer(capsys, "findings", str(logdir), "--format", "json"))[0]
+    assert lines[0] == f"{first['cost_share']:>6.1%}  {first['title']}  [{first['evidence'][0]['run']}]"
+    assert first["advice"] in lines[1]
+    rows = list(csv.DictReader(io.StringIO(answer(capsys, "findings", str(logdir), "--format", "csv"))))
+    assert len(rows) == len(lines) // 2
+    assert rows[0]["run"] == first["evidence"][0]["run"]

@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 from stepscope.cli.lens_commands import add_choice, opened
-from stepscope.cli.output import print_problems, print_rows
+from stepscope.cli.output import print_problems, print_rows, printable
 
 
 def add_parsers(commands: Any) -> None:
@@ -18,13 +18,29 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Prints the findings of all sources, the costliest first."""
-    rows: list[dict[str, Any]] = []
+    found: list[dict[str, Any]] = []
     for path in options.source:
         source = opened(options, path)
         print_problems(source.problems())
-        rows += source.findings()
-    rows.sort(key=lambda row: -(row["cost_share"] or 0))
-    if options.format != "json":
-        rows = [{key: row[key] for key in ("cost_share", "title", "advice", "certainty", "rule")} for row in rows]
-    print_rows(rows, options.format)
+        found += source.findings()
+    found.sort(key=lambda one: -1.0 if one["cost_share"] is None else one["cost_share"], reverse=True)
+    if options.format == "table":
+        print("\n".join(_lines(one) for one in found) or "(nothing)")
+    else:
+        print_rows(found if options.format == "json" else [_row(one) for one in found], options.format)
     return 0
+
+
+def _row(finding: dict[str, Any]) -> dict[str, Any]:
+    """A finding as cells, with where it was found."""
+    places = {place["run"]: None for place in finding["evidence"]}
+    columns = ("cost_share", "title", "advice", "certainty", "rule", "cost", "unit")
+    return {"run": ", ".join(places)} | {name: finding[name] for name in columns}
+
+
+def _lines(finding: dict[str, Any]) -> str:
+    """A finding as two lines to be read: what and where, then what to do."""
+    row = _row(finding)
+    share = "—" if row["cost_share"] is None else f"{row['cost_share']:.1%}"
+    head = f"{share:>6}  {row['title']}  [{row['run']}]"
+    return f"{printable(head)}\n        {printable(row['advice']).rstrip('.')}. ({row['certainty']}: {row['rule']})"

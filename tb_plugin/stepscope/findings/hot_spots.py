@@ -233,7 +233,7 @@ def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
             continue
         places = dict.fromkeys(((spot.view, spot.name), *spot.same))
         inner = list(dict.fromkeys(name for view, name in spot.same if view == "op" and name != spot.name))
-        where = f" Most of it is in {inner[0]}." if inner else ""
+        where = f" Most of it is in {inner[0]}" if inner else ""
         yield Finding(
             "hot-spot",
             f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_text(spot.micros)})",
