@@ -125,7 +125,8 @@ class EventFileSink:
 
     def _was_removed(self) -> bool:
         """Whether somebody deleted the file: what is written to it then is lost without an error."""
-        assert self._file is not None and self.path is not None
+        assert self._file is not None
+        assert self.path is not None
         try:
             return os.fstat(self._file.fileno()).st_nlink == 0 and not self.path.exists()
         except OSError:
