@@ -130,7 +130,7 @@ function belowHeight(shown: readonly Shown[], picked: Shown | undefined): number
 function measuredAt({ series }: ThroughputDocument): string {
   const where = [...new Set(series.map(({ measured_at }) => measured_at).filter(Boolean))].join(", ");
   const place = where === "" ? "where outputs are received" : `at ${where}`;
-  return `Solid: Rate (local), dashed: GlobalRate (avg). Measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
+  return `Solid: Rate (local), dashed: GlobalRate (avg), measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
 }
 
 function chartCommands(session: Session, save: () => void): Command[] {

@@ -105,13 +105,15 @@ export function seriesLines(
 export function timesBaseline(lines: readonly Line[], baseline: readonly Line[]): Line[] {
   return lines.map((line, at) => {
     const base = baseline[at];
-    const y = line.x.map((x, point) => {
+    const [first, last] = [base?.x[0] ?? 0, base?.x.at(-1) ?? -1];
+    const inside = line.x.flatMap((x, point) => (first <= x && x <= last ? [point] : []));
+    const x = inside.map((point) => line.x[point] ?? 0);
+    const y = inside.map((point) => {
       const value = line.y[point] ?? null;
-      const [first, last] = [base?.x[0] ?? 0, base?.x.at(-1) ?? 0];
-      const rate = base === undefined || x < first || x > last ? null : interpolate(base.x, base.y, x);
+      const rate = base === undefined ? null : interpolate(base.x, base.y, line.x[point] ?? 0);
       return value === null || !rate ? null : value / rate;
     });
-    return { ...line, y };
+    return { ...line, x, y };
   });
 }
 

@@ -18,8 +18,9 @@ const MOST_IN_LEGEND = 12;
 
 export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
   const session = useSession();
-  const { rate, y, zoom, compare, options, chart } = session.state.value;
+  const { zoom, compare, options, chart } = session.state.value;
   const charts = availableCharts(shown, compare);
+  const drawn = charts.includes(chart) ? chart : "rate";
   const runs = [...new Set(shown.map(({ series }) => series.run))];
   return (
     <div class="toolbar">
@@ -43,36 +44,12 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
       {charts.length > 1 && (
         <Switch
           label="Chart"
-          value={charts.includes(chart) ? chart : "rate"}
+          value={drawn}
           choices={charts.map((word) => ({ word, title: word }))}
           onPick={(word) => session.update({ chart: word, zoom: null })}
         />
       )}
-      <Switch
-        label="Rate"
-        value={rate}
-        choices={[
-          { word: "both", title: "both" },
-          { word: "local", title: "local", help: "Rate: smoothed throughput since the last sampling" },
-          { word: "avg", title: "avg", help: "GlobalRate: samples over the whole time" },
-        ]}
-        onPick={(word) => session.update({ rate: word })}
-      />
-      <Switch
-        label="Horizontal axis"
-        value={x}
-        choices={kinds.map((word) => ({ word, title: word }))}
-        onPick={(word) => session.update({ x: word, zoom: null })}
-      />
-      <Switch
-        label="Vertical axis"
-        value={y}
-        choices={[
-          { word: "linear", title: "linear" },
-          { word: "log", title: "log" },
-        ]}
-        onPick={(word) => session.update({ y: word })}
-      />
+      {drawn !== "step time" && <Axes kinds={kinds} x={x} log={drawn === "rate"} />}
       <Menu label="Export" title="All points of these series, or the picture">
         <div class="check-list">
           {["csv", "json"].map((kind) => (
@@ -91,6 +68,49 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
         </div>
       </Menu>
     </div>
+  );
+}
+
+interface AxesProps {
+  readonly kinds: readonly XKind[];
+  readonly x: XKind;
+  /** Whether a logarithmic axis makes sense. */
+  readonly log: boolean;
+}
+
+function Axes({ kinds, x, log }: AxesProps) {
+  const session = useSession();
+  const { rate, y } = session.state.value;
+  return (
+    <>
+      <Switch
+        label="Rate"
+        value={rate}
+        choices={[
+          { word: "both", title: "both" },
+          { word: "local", title: "local", help: "Rate: smoothed throughput since the last sampling" },
+          { word: "avg", title: "avg", help: "GlobalRate: samples over the whole time" },
+        ]}
+        onPick={(word) => session.update({ rate: word })}
+      />
+      <Switch
+        label="Horizontal axis"
+        value={x}
+        choices={kinds.map((word) => ({ word, title: word }))}
+        onPick={(word) => session.update({ x: word, zoom: null })}
+      />
+      {log && (
+        <Switch
+          label="Vertical axis"
+          value={y}
+          choices={[
+            { word: "linear", title: "linear" },
+            { word: "log", title: "log" },
+          ]}
+          onPick={(word) => session.update({ y: word })}
+        />
+      )}
+    </>
   );
 }
 

@@ -29,11 +29,13 @@ interface ComparisonProps {
   readonly rowName?: (key: string) => string;
   /** Controls of the lens itself, first in the toolbar. */
   readonly controls?: ComponentChildren;
+  /** What stands above the table, for the figure that is shown. */
+  readonly picture?: (metric: string, quantity: Quantity) => ComponentChildren;
 }
 
 const same = (key: string) => key;
 
-export function Comparison({ document, figure, first, rowTitle, rowName = same, controls }: ComparisonProps) {
+export function Comparison({ document, figure, first, rowTitle, rowName = same, controls, picture }: ComparisonProps) {
   const session = useSession();
   const state = session.state.value;
   const names = useMemo(() => comparedFigures(document).filter((name) => figure(name) !== null), [document, figure]);
@@ -63,6 +65,7 @@ export function Comparison({ document, figure, first, rowTitle, rowName = same, 
         <span class="spacer" />
         {unmatched !== null && <span class="muted">{percent(unmatched, 1)} has no counterpart</span>}
       </div>
+      {picture?.(metric, figure(metric)?.quantity ?? "count")}
       {rows.length === 0 ? (
         <Empty title={state.search === "" ? "Nothing to compare" : "No row matches the search"} />
       ) : (
@@ -87,7 +90,8 @@ export function comparedFigures({ rows }: ComparisonDocument): string[] {
   const names = new Set<string>();
   for (const row of rows.slice(0, 200)) {
     // A row that only one run has is all difference.
-    for (const [name, value] of Object.entries(row.delta ?? row.a ?? row.b ?? {})) if (typeof value === "number") names.add(name);
+    for (const [name, value] of Object.entries(row.delta ?? row.a ?? row.b ?? {}))
+      if (typeof value === "number") names.add(name);
   }
   return [...names];
 }

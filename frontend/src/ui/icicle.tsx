@@ -20,6 +20,8 @@ export interface IcicleProps {
   readonly shorten: (name: string) => string;
   /** What a rectangle is coloured by, of its colour and its name in the document. */
   readonly colour: (kind: string, name: string) => string;
+  /** The fill of a rectangle, instead of one by its colour's name. */
+  readonly fill?: (rect: IcicleRect) => string;
   readonly describe: (rect: IcicleRect) => {
     readonly title: string;
     readonly rows: readonly { readonly label: string; readonly value: string }[];
@@ -71,7 +73,7 @@ export function Icicle(props: IcicleProps) {
 }
 
 function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
-  const { document: icicle, theme, selected, matches, shorten, colour } = props;
+  const { document: icicle, theme, selected, matches, shorten, colour, fill: own } = props;
   return useCallback(
     (context, size) => {
       const text = css(BLOCK_TEXT[theme]);
@@ -86,7 +88,8 @@ function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
         const width = (x1 - x0) * size.width;
         const dim = found !== null && found[name] !== true;
         context.globalAlpha = dim ? 0.28 : 1;
-        context.fillStyle = id < 0 ? plain : fill(colour(icicle.colors[color] ?? "", icicle.names[name] ?? ""));
+        context.fillStyle =
+          id < 0 ? plain : own ? own(rect) : fill(colour(icicle.colors[color] ?? "", icicle.names[name] ?? ""));
         context.fillRect(left, depth * LEVEL_PX, Math.max(width - 1, 0.5), LEVEL_PX - 1);
         if (width < LEAST_LABEL_PX) continue;
         context.globalAlpha = dim ? 0.6 : 1;
@@ -96,10 +99,10 @@ function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {
       }
       context.globalAlpha = 1;
       if (hover !== null) outline(context, size.width, hover, token("muted"), 1);
-      const chosen = icicle.rects.find((rect) => rect[0] === selected);
+      const chosen = selected < 0 ? undefined : icicle.rects.find((rect) => rect[0] === selected);
       if (chosen !== undefined) outline(context, size.width, chosen, token("accent"), 2);
     },
-    [icicle, theme, selected, matches, shorten, colour, hover],
+    [icicle, theme, selected, matches, shorten, colour, own, hover],
   );
 }
 

@@ -12,6 +12,7 @@ import { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
 import { rowName } from "./columns";
+import { DivergingPane } from "./diverging_pane";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 export function ViewComparison() {
@@ -40,9 +41,36 @@ export function ViewComparison() {
           rowTitle={view}
           rowName={rowName}
           controls={controls}
+          picture={(metric, quantity) => (
+            <>
+              <Notes document={document} />
+              <DivergingPane document={document} metric={metric} quantity={quantity} view={view} />
+            </>
+          )}
         />
       )}
     </Loaded>
+  );
+}
+
+/** How the runs are made comparable, and what may only have moved. */
+function Notes({ document }: { document: ComparisonDocument }) {
+  const { per, renames = [] } = document;
+  if (per !== "step" && renames.length === 0) return null;
+  return (
+    <details class="foot-note">
+      <summary>
+        {[
+          per === "step" ? "Compared per step." : "",
+          renames.length > 0 ? `${renames.length.toLocaleString()} subtrees may only have moved.` : "",
+        ].join(" ")}
+      </summary>
+      <ul class="plain">
+        {renames.slice(0, 100).map(({ from, to, rows }) => (
+          <li key={from}>{`${rowName(from)} may be ${rowName(to)} now: ${rows.toLocaleString()} rows are alike.`}</li>
+        ))}
+      </ul>
+    </details>
   );
 }
 

@@ -90,7 +90,7 @@ test("wall time is offered only where all clocks have it, steps where any is kno
   expect(xKinds([series()])).toEqual(["step", "samples", "relative", "wall"]);
   expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "samples", "relative"]);
   expect(xKinds([series(), series({ clock: "", time_ns: [] })])).toContain("wall");
-  expect(xKinds([series({ step: [null] })])).toEqual(["relative", "wall"]);
+  expect(xKinds([series({ step: [null] })])).toEqual(["samples", "relative", "wall"]);
 });
 
 test("series are called by their run, and by what tells them apart", () => {
@@ -116,7 +116,7 @@ test("over samples, a moment stands between the totals around it", () => {
 test("a line as a multiple of the baseline's is nothing where the baseline is nothing", () => {
   const line = { label: "a", colour: "red", x: [0, 5, 10, 30], y: [10, 30, null, 40] };
   const base = { label: "b", colour: "blue", x: [0, 10, 20], y: [10, 20, 30] };
-  expect(timesBaseline([line], [base])[0]?.y).toEqual([1, 2, null, null]);
+  expect(timesBaseline([line], [base])[0]?.y).toEqual([1, 2, null]);
   expect(timesBaseline([base], [base])[0]?.y).toEqual([1, 1, 1]);
 });
 
