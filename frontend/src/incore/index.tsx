@@ -8,6 +8,7 @@ import { useRecordDocument } from "../ui/documents";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
 import { Empty, Loaded, Problems } from "../ui/states";
+import { Aligned } from "./aligned";
 import type { InCoreDocument } from "./document";
 import { InvocationPicker, Invocations } from "./invocations";
 import { PhasePanel } from "./phase_panel";
@@ -48,6 +49,7 @@ function Compared({ document }: { document: InCoreComparison }) {
       {document.same_clock === false && (
         <Problems problems={[{ where: "", what: "the two have different clocks: cycles do not compare as time" }]} />
       )}
+      <Aligned />
       <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" rowName={wordsOf} />
     </>
   );

@@ -95,7 +95,14 @@ export function Lanes(props: LanesProps) {
         <div class="lanes-content" style={{ height: `${HEAD_PX + layout.pinnedHeight + layout.height}px` }}>
           <div class="lanes-canvas" style={{ height: `${size.height}px` }}>
             <Canvas draw={draw} size={size} />
-            <Overlay scene={scene} at={pointer.at} measured={pointer.measured} drag={pointer.drag} width={size.width} />
+            <Overlay
+              scene={scene}
+              at={pointer.at}
+              measured={pointer.measured}
+              drag={pointer.drag}
+              width={size.width}
+              exact={props.exact}
+            />
           </div>
         </div>
       </div>
@@ -200,10 +207,11 @@ interface OverlayProps {
   readonly measured: View | null;
   readonly drag: View | null;
   readonly width: number;
+  readonly exact: (length: number) => string;
 }
 
 /** The crosshair, the stretch that is dragged, and the one that is measured. */
-function Overlay({ scene, at, measured, drag, width }: OverlayProps) {
+function Overlay({ scene, at, measured, drag, width, exact }: OverlayProps) {
   const x = scaleOf(scene.view, scene.gutter, width);
   const box = ([from, to]: View) => {
     const left = Math.max(x.at(from), scene.gutter);
@@ -213,7 +221,11 @@ function Overlay({ scene, at, measured, drag, width }: OverlayProps) {
     <>
       {measured !== null && <div class="lanes-ruler" style={box(measured)} />}
       {drag !== null && <div class="lanes-drag" style={box(drag)} />}
-      {at !== null && at.x > scene.gutter && <div class="lanes-cross" style={{ left: `${at.x}px` }} />}
+      {at !== null && at.x > scene.gutter && (
+        <div class="lanes-cross" style={{ left: `${at.x}px` }}>
+          <span class={at.x > width / 2 ? "before" : ""}>{exact(Math.round(x.invert(at.x)))}</span>
+        </div>
+      )}
     </>
   );
 }
