@@ -118,3 +118,35 @@ def test_real_steps_equal_the_old_plugin_where_it_is_right(name: str) -> None:
     expected = np.array([cost["costs"][:-1] for cost in peer["step_costs"]])
     # The peer adds floats of microseconds.
     assert np.abs(found.parts[found.steps.complete] / 1000 - expected).max() < 0.01
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(
+    "name",
+    [
+        "hta~trace_filter~sampled_rank-0",
+        "kineto_samples~resnet50_num_workers_4~worker0.1623212756351.pt.trace",
+        "param~dlrm_kineto~worker4_step_12.1694128201547.pt.trace",
+        "param~linear_kineto",
+        "tracelens~h100~gaunernst_bert-small-uncased__1016001",
+    ],
+)
+def test_devices_of_real_traces_are_as_busy_as_the_old_plugin_says(name: str) -> None:
+    (device,) = breakdown(read_golden(name)).devices
+    peer = json.loads(gzip.decompress((GOLDEN / name / "tbp.head.json.gz").read_bytes()))["gpu_summary"]
+    said = {row["title"]: float(row["value"].split()[0]) for row in peer if str(row["value"]).endswith("%")}
+    assert 100 * device.busy_ps / device.span_ps == pytest.approx(said["GPU Utilization"], abs=0.02)
+    assert 100 * (device.sm_efficiency or 0) == pytest.approx(said["Est. SM Efficiency"], abs=0.02)
+    assert device.occupancy == pytest.approx(said["Est. Achieved Occupancy"], abs=0.02)
+
+
+def test_a_device_is_busy_only_in_steps() -> None:
+    def kernel(start: float, duration: float, blocks: float) -> dict[str, object]:
+        args = {"device": 0, "stream": 7, "blocks per SM": blocks, "est. achieved occupancy %": 10 * blocks}
+        return range_("k", start, duration, cat="kernel", pid=0, tid=7, **args)
+
+    profile = profile_of(step(1, 0, 10), step(2, 90, 10), kernel(5, 2, 0.5), kernel(50, 9, 1), kernel(95, 10, 3))
+    (device,) = breakdown(profile).devices
+    assert (device.busy_ps // 10**6, device.span_ps // 10**6, device.kernels) == (12, 25, 2)
+    assert device.sm_efficiency == pytest.approx((2 * 0.5 + 10) / 25)
+    assert device.occupancy == pytest.approx((2 * 5 + 10 * 30) / 12)

@@ -166,5 +166,5 @@ def breakdown(profile: Profile) -> Breakdown:
         parts[:, part] = covered - before
         before = covered
     parts[:, Category.OTHER] = steps.end - steps.start - before
-    window = (int(steps.start[0]), int(steps.end[-1])) if len(steps) else (0, 0)
-    return Breakdown(steps, parts, device_summaries(profile, category, window), profile.tick_ps)
+    devices = device_summaries(profile, category, Spans.union(steps.start, steps.end))
+    return Breakdown(steps, parts, devices, profile.tick_ps)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from stepscope.lenses.views.executions.categories import Category, attribute
 from stepscope.lenses.views.executions.spans import Spans
 from stepscope.model.columns import Ints
-from stepscope.model.profile import Profile
+from stepscope.model.profile import LaneKind, Profile
 
 Floats = NDArray[np.float64]
 BLOCKS_PER_SM = "blocks per SM"
@@ -21,7 +21,7 @@ OCCUPANCY = "est. achieved occupancy %"
 
 @dataclass(frozen=True)
 class DeviceSummary:
-    """An accelerator in a window of time.
+    """An accelerator over the steps.
 
     Attributes:
         name: The device.
@@ -29,8 +29,8 @@ class DeviceSummary:
         memory_bytes: Its memory, None when unknown.
         compute_capability: As in 9.0, '' when unknown.
         busy_ps: How long a kernel was running.
-        span_ps: The window.
-        kernels: How many ran in it.
+        span_ps: The time of the steps.
+        kernels: How many ran in them.
         sm_efficiency: Estimate from blocks per SM: the mean share of SMs with work; None when the source says nothing.
         occupancy: Estimated achieved occupancy, a mean over kernel time; None when the source says nothing.
     """
@@ -46,34 +46,40 @@ class DeviceSummary:
     occupancy: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """The summary as a document; utilization is the exact fraction busy / window."""
+        """The summary as a document; utilization is the exact fraction busy / steps."""
         shown = {name: getattr(self, name) for name in self.__dataclass_fields__}
         return shown | {"utilization": [self.busy_ps, self.span_ps] if self.span_ps else None}
 
 
-def device_summaries(profile: Profile, category: Ints, window: tuple[int, int]) -> tuple[DeviceSummary, ...]:
-    """A summary of each device that ran kernels in the window, in ticks."""
-    runs, nodes = profile.executions, profile.nodes
-    kernel = np.flatnonzero((category == Category.KERNEL) | (category == Category.COMMUNICATION))
-    end = runs.start_ticks + runs.duration_ticks
-    kernel = kernel[runs.lane[kernel] >= 0]
-    place = profile.lanes.device[runs.lane[kernel]] if len(kernel) else kernel
-    on_host = np.isin(place, nodes.device[nodes.kind == 0]) if len(kernel) else kernel > 0
-    kernel, place = kernel[~on_host], place[~on_host]
+def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[DeviceSummary, ...]:
+    """A summary of each device that runs kernels, over the steps."""
+    runs, lanes = profile.executions, profile.lanes
+    kernel = np.flatnonzero(((category == Category.KERNEL) | (category == Category.COMMUNICATION)) & (runs.lane >= 0))
+    kernel = kernel[lanes.kind[runs.lane[kernel]] == LaneKind.ACCELERATOR]
+    place = lanes.device[runs.lane[kernel]]
     blocks, occupancy = numbers(profile, BLOCKS_PER_SM), numbers(profile, OCCUPANCY)
+    tick = profile.tick_ps
     found = []
     for device in np.unique(place).tolist():
         rows = kernel[place == device]
-        start, stop = np.maximum(runs.start_ticks[rows], window[0]), np.minimum(end[rows], window[1])
-        inside = stop > start
-        rows, start, stop = rows[inside], start[inside], stop[inside]
-        busy = Spans.union(start, stop).total * profile.tick_ps
+        start = runs.start_ticks[rows]
+        end = start + runs.duration_ticks[rows]
+        inside = steps.within(start, end)
+        busy = int(Spans.union(start, end).within(steps.start, steps.end).sum())
         model, memory, capability = _described(profile, device)
-        efficiency = _efficiency(start, stop, blocks[runs.node[rows]], window[1] - window[0])
-        mean = _weighted(stop - start, occupancy[runs.node[rows]])
-        span = (window[1] - window[0]) * profile.tick_ps
-        name = profile.strings[device]
-        found.append(DeviceSummary(name, model, memory, capability, busy, span, len(rows), efficiency, mean))
+        found.append(
+            DeviceSummary(
+                profile.strings[device] if device >= 0 else "",
+                model,
+                memory,
+                capability,
+                busy * tick,
+                steps.total * tick,
+                int(np.count_nonzero(inside)),
+                _efficiency(start, end, blocks[runs.node[rows]], steps),
+                _weighted(inside, occupancy[runs.node[rows]]),
+            )
+        )
     return tuple(found)
 
 
@@ -98,16 +104,18 @@ def numbers(profile: Profile, key: str) -> Floats:
     return found
 
 
-def _efficiency(start: Ints, end: Ints, blocks: Floats, span: int) -> float | None:
-    """The mean over the window of the blocks per SM of the kernels that run, at most 1."""
+def _efficiency(start: Ints, end: Ints, blocks: Floats, steps: Spans) -> float | None:
+    """The mean over the steps of the blocks per SM of the kernels that run, at most 1."""
     known = blocks > 0
-    if not known.any() or not span:
+    if not known.any() or not steps.total:
         return None
     time = np.concatenate((start[known], end[known]))
-    change = np.concatenate((blocks[known], -blocks[known]))
     order = np.argsort(time, kind="stable")
-    level = np.minimum(np.maximum(np.cumsum(change[order])[:-1], 0), 1)
-    return float(min((level * np.diff(time[order])).sum() / span, 1))
+    time, change = time[order], np.concatenate((blocks[known], -blocks[known]))[order]
+    level = np.clip(np.cumsum(change)[:-1], 0, 1)
+    until = np.append(0, np.cumsum(level * np.diff(time)))
+    inside = np.interp(steps.end, time, until) - np.interp(steps.start, time, until)
+    return float(min(inside.sum() / steps.total, 1))
 
 
 def _weighted(weight: Ints, value: Floats) -> float | None:
