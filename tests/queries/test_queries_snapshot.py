@@ -11,8 +11,10 @@ import pytest
 import stepscope
 from stepscope.cli.demo import write_profile
 from stepscope.cli.main import main
+from stepscope.errors import RecordError
 from stepscope.queries import documents
 from stepscope.queries.asking import Source
+from stepscope.queries.catalog import RecordRef, StoreCatalog
 from stepscope.queries.documents import Query
 from stepscope.queries.joined import join
 from stepscope.queries.snapshot import Extent, Kept, kept_view, snapshot
@@ -105,3 +107,21 @@ def test_a_report_is_one_page_that_asks_no_network(logdir: Path, tmp_path: Path)
     assert "src=" not in text.split("data:text/javascript")[0]
     assert "default-src &#x27;none&#x27;" in text or "default-src 'none'" in text
     assert "<title>&lt;/title&gt;&lt;script&gt;" in text
+
+
+def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_profile(logdir / "beside")
+    source = stepscope.open(logdir)
+    read = StoreCatalog.read
+
+    def read_or_fail(catalog: StoreCatalog, ref: RecordRef, groups: Any = None) -> Any:
+        if ref.run.startswith("beside"):
+            raise RecordError("a damaged record", where="here", remedy="Write it again")
+        return read(catalog, ref, groups)
+
+    monkeypatch.setattr(StoreCatalog, "read", read_or_fail)
+    kept = snapshot(source)
+    by_run = {q["run"]: one for one in kept for q in one.questions if q.get("view") == "op" and "compare" not in q}
+    assert by_run["pytorch-small-net"].error is None
+    assert by_run["beside/pytorch-small-net"].to_json()["error"]["found"] == "a damaged record"
+    assert "cannot be read" in str(held(kept, "findings"))

@@ -1,13 +1,16 @@
 /** The documents of a report, found by the address that the server would be asked. */
 
 import type { Snapshot } from "../lib/api";
+import type { ErrorDocument } from "../lib/documents";
 import { KeptTree, type KeptView, type Question } from "./kept_tree";
 
 export interface KeptDocument {
   readonly route: string;
   /** What it answers: run, name, compare, view. Absent ones are the panel's empty choice. */
   readonly questions: readonly Readonly<Record<string, string>>[];
-  readonly document: unknown;
+  readonly document?: unknown;
+  /** What the server would say instead of a document. */
+  readonly error?: ErrorDocument["error"];
 }
 
 /** What an answer depends on; all else says how much of it is wanted, or is worked out here. */
@@ -32,6 +35,7 @@ export class KeptDocuments implements Snapshot {
     const unknown = [...question.keys()].filter((name) => ![...CHOICES, ...WINDOW, ...listed].includes(name));
     const found = unknown.length > 0 ? undefined : this.find(route, question);
     if (found === undefined) return missing(url, unknown);
+    if (found.error !== undefined) return { error: found.error };
     if (route === "dcn") return { document: chosenOccurrences(found.document as Occurrences, question) };
     if (route !== "views" || question.has("compare")) return { document: found.document };
     const window = this.window(found.document, question);

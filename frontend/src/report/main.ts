@@ -44,12 +44,11 @@ function mark(element: HTMLElement, why: string): void {
   element.title = why;
 }
 
-function served(document: Document): (HTMLSelectElement | HTMLInputElement | HTMLButtonElement)[] {
+function served(document: Document): (HTMLSelectElement | HTMLInputElement)[] {
   const pickers = [...document.querySelectorAll(".picker")].filter((picker) =>
     SERVED_PICKERS.includes(picker.querySelector("span")?.textContent ?? ""),
   );
-  return [
-    ...pickers.flatMap((picker) => [...picker.querySelectorAll<HTMLSelectElement | HTMLInputElement>("select, input")]),
-    ...document.querySelectorAll<HTMLButtonElement>("[aria-label='Direction'] [aria-checked='false']"),
-  ];
+  return pickers.flatMap((picker) => [
+    ...picker.querySelectorAll<HTMLSelectElement | HTMLInputElement>("select, input"),
+  ]);
 }

@@ -97,3 +97,9 @@ test("occurrences are chosen among those that the report holds", () => {
   expect(found("&rendezvous=b")).toEqual([occurrences[2]]);
   expect(kept.answer("dcn?run=r&detail=full&program=p")).toHaveProperty("error");
 });
+
+test("an answer that is an error stays one", () => {
+  const error = { found: "a damaged record", where: "file", remedy: "Write it again" };
+  const kept = new KeptDocuments([{ route: "incore", questions: [{ run: "r" }], error }]);
+  expect(kept.answer("incore?run=r&detail=tasks")).toEqual({ error });
+});

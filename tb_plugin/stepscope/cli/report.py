@@ -51,7 +51,7 @@ def run(options: argparse.Namespace) -> int:
     if not kept[0].document["runs"]:
         raise NotFound("no record to report on", where=", ".join(options.source), remedy="See: stepscope formats")
     title = options.title or f"StepScope: {', '.join(Path(path).name for path in options.source)}"
-    page = report_page(title, [(one.route, one.questions, one.document) for one in kept], panel())
+    page = report_page(title, [one.to_json() for one in kept], panel())
     Path(options.output).write_bytes(page)
     size = f"{len(page) / 1e6:,.1f} MB"
     print(f"wrote {options.output}, {size}: views to {extent.depth} levels and {extent.rows:,} rows", file=sys.stderr)

@@ -41,19 +41,18 @@ document.title = title;
 """
 
 
-def report_page(title: str, documents: Sequence[tuple[str, Sequence[dict[str, str]], Any]], panel: bytes) -> bytes:
+def report_page(title: str, answers: Sequence[dict[str, Any]], panel: bytes) -> bytes:
     """The page, in UTF-8.
 
     Args:
         title: What the page is called.
-        documents: Route, questions and document of each answer.
+        answers: Route, questions and document of each, as frontend/src/report/kept_documents.ts reads them.
         panel: The bundle of the panel with what answers it, `report.js`.
     """
-    entries = [{"route": route, "questions": questions, "document": found} for route, questions, found in documents]
     page = _PAGE.format(
         policy=_POLICY,
         title=escape(title),
-        documents=base64.b64encode(gzip.compress(msgspec.json.encode(entries), mtime=0)).decode(),
+        documents=base64.b64encode(gzip.compress(msgspec.json.encode(answers), mtime=0)).decode(),
         panel="data:text/javascript;base64," + base64.b64encode(panel).decode(),
     )
     return page.encode()

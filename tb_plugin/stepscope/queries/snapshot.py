@@ -7,8 +7,9 @@ zooming need no server; everything else is kept as it is answered.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice, permutations
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from stepscope.errors import StepscopeError
 from stepscope.lenses.views import ViewResult
-from stepscope.lenses.views.memory import memory_over_time
 from stepscope.model.columns import Ints
 from stepscope.queries import documents
 from stepscope.queries.asking import Source
@@ -51,11 +51,26 @@ class Extent:
 
 @dataclass(frozen=True)
 class Kept:
-    """A document, and the questions that it answers."""
+    """A document, and the questions that it answers; or the error that they are answered with."""
 
     route: str
     questions: tuple[dict[str, str], ...]
     document: Any
+    error: dict[str, str] | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """What frontend/src/report/kept_documents.ts reads."""
+        answer = {"document": self.document} if self.error is None else {"error": self.error}
+        return {"route": self.route, "questions": self.questions} | answer
+
+
+def _kept(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> Kept:
+    """What a question is answered, be it with an error: one bad record does not stop a report."""
+    try:
+        return Kept(route, tuple(questions), make())
+    except StepscopeError as error:
+        said = {"found": error.found, "where": error.where, "remedy": error.remedy}
+        return Kept(route, tuple(questions), None, said)
 
 
 def snapshot(source: Source, extent: Extent | None = None) -> list[Kept]:
@@ -100,45 +115,58 @@ def _findings(source: Source, refs: Sequence[RecordRef]) -> Iterator[Kept]:
 def _throughput(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
     names = sorted({ref.name for ref in refs})
     every = dataclasses.replace(source, choice=dataclasses.replace(source.choice, runs=source.choice.runs or ("*",)))
+
+    def rates(name: str | None = None) -> Any:
+        return every.choose(name=name).throughput(points=extent.points).to_json()
+
     alone = [{"name": names[0]}] if len(names) == 1 else []
-    yield Kept("throughput", ({}, *alone), every.throughput(points=extent.points).to_json())
+    yield _kept("throughput", ({}, *alone), rates)
     if len(names) > 1:
         for name in names:
-            document = every.choose(name=name).throughput(points=extent.points).to_json()
-            yield Kept("throughput", ({"name": name},), document)
+            yield _kept("throughput", ({"name": name},), partial(rates, name))
 
 
 def _incore(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
     for ref in refs:
-        document = source.choose(ref.run, ref.name).incore(detail="tasks").to_json()
-        yield Kept("incore", ({"run": ref.run, "name": ref.name},), document)
+        yield _kept("incore", ({"run": ref.run, "name": ref.name},), partial(_phases, source.choose(ref.run, ref.name)))
     yield from _comparisons("incore", source, refs, extent)
 
 
+def _phases(source: Source) -> Any:
+    return source.incore(detail="tasks").to_json()
+
+
 def _dcn(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+    def tables(run: str, name: str | None = None) -> Any:
+        return source.choose(run, name).dcn(detail="occurrences", limit=extent.rows).to_json()
+
     for run in sorted({ref.run for ref in refs}):
         names = [ref.name for ref in refs if ref.run == run]
         alone = [{"run": run, "name": names[0]}] if len(names) == 1 else []
-        yield Kept(
-            "dcn", ({"run": run}, *alone), source.choose(run).dcn(detail="occurrences", limit=extent.rows).to_json()
-        )
+        yield _kept("dcn", ({"run": run}, *alone), partial(tables, run))
         if len(names) > 1:
             for name in names:
-                document = source.choose(run, name).dcn(detail="occurrences", limit=extent.rows).to_json()
-                yield Kept("dcn", ({"run": run, "name": name},), document)
+                yield _kept("dcn", ({"run": run, "name": name},), partial(tables, run, name))
     yield from _comparisons("dcn", source, refs, extent)
 
 
 def _views(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
     for ref in refs:
-        one = source.choose(ref.run, ref.name)
-        question = {"run": ref.run, "name": ref.name}
+        one, question = source.choose(ref.run, ref.name), {"run": ref.run, "name": ref.name}
         for view in VIEWS:
-            yield Kept("views", (question | {"view": view},), kept_view(one.views(view=view).result, extent))
-        series = [s.thinned(_MEMORY_COLUMNS).to_json() for s in memory_over_time(one.engine(ref).profile)]
-        yield Kept("views", (question | {"shape": "memory"},), {"series": series})
+            yield _kept("views", (question | {"view": view},), partial(_kept_view, one, view, extent))
+        yield _kept("views", (question | {"shape": "memory"},), partial(_memory, source, ref))
     for view in VIEWS:
         yield from _comparisons("views", source, refs, extent, view=view)
+
+
+def _kept_view(source: Source, view: str, extent: Extent) -> dict[str, Any]:
+    return kept_view(source.views(view=view).result, extent)
+
+
+def _memory(source: Source, ref: RecordRef) -> Any:
+    asked = {"run": ref.run, "name": ref.name, "shape": "memory", "width_px": str(_MEMORY_COLUMNS)}
+    return documents.views(Query(source, {name: [text] for name, text in asked.items()}))
 
 
 _LENSES = {"views": _views, "throughput": _throughput, "incore": _incore, "dcn": _dcn}
