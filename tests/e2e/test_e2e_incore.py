@@ -65,6 +65,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("kernels")
     sources = {
         "one": kernel(folder / "sources" / "one"),
+        "late": kernel(folder / "sources" / "late"),
         "many": kernel(folder / "sources" / "many", invocations=21),
         "tasks": capture(folder / "sources" / "tasks"),
         "stale": Path(__file__).parent.parent / "data" / "incore" / "o09_stale_generation",
@@ -178,6 +179,15 @@ def test_stamps_that_cannot_be_used_are_said_with_slots_and_remedy(server: Serve
     notice.locator("summary").click()
     expect(notice.locator("li .muted").first).to_be_visible()
     expect(panel.get_by_text("No invocation of this record can be used")).to_be_visible()
+
+
+def test_two_kernels_are_laid_beneath_each_other_at_a_boundary(server: Server, watched: Watched) -> None:
+    panel = show(watched, server, "one", "&p.stepscope.compare=late")
+    panel.get_by_label("Aligned at").select_option("B")
+    panel.get_by_role("row").filter(has_text="R-E").click()
+    expect(panel.locator("[role=status].hidden")).to_contain_text("this run: this run · R-E, length 80 cycles")
+    expect(panel.locator("[role=status].hidden")).to_contain_text("from B −90 cycles")
+    watched.shot("incore-aligned")
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

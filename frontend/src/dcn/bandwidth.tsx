@@ -3,7 +3,8 @@
 import { useRef } from "preact/hooks";
 import { logScale, logTicks } from "../lib/plot";
 import { exact, format } from "../lib/units";
-import { useSize } from "../ui/canvas";
+import { token, useSize } from "../ui/canvas";
+import { download } from "../ui/chart";
 import { useSession } from "../ui/session";
 import { type DcnDocument, type DcnRow, rowKey } from "./document";
 
@@ -68,6 +69,9 @@ export function Bandwidth({ document, rows }: { document: DcnDocument; rows: rea
           </circle>
         ))}
       </svg>
+      <button type="button" class="button" onClick={() => saveSvg(box.current?.querySelector("svg") ?? null)}>
+        SVG
+      </button>
       <p class="foot-note">
         {`Required by the ${cores} core${cores > 1 ? "s" : ""} of a host, against the bytes of one occurrence. A larger circle stalls more.`}
         {capacity === null
@@ -77,6 +81,22 @@ export function Bandwidth({ document, rows }: { document: DcnDocument; rows: rea
       </p>
     </div>
   );
+}
+
+const LOOKS = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "font-size", "font-family"];
+
+/** Hands the drawing to the browser as a file that needs no stylesheet. */
+function saveSvg(drawn: SVGSVGElement | null): void {
+  if (drawn === null) return;
+  const copy = drawn.cloneNode(true) as SVGSVGElement;
+  const parts = [...drawn.querySelectorAll("*")];
+  copy.querySelectorAll<SVGElement>("*").forEach((part, at) => {
+    const style = getComputedStyle(parts[at] ?? drawn);
+    for (const look of LOOKS) part.style.setProperty(look, style.getPropertyValue(look));
+  });
+  copy.setAttribute("xmlns", "http://www.w3.org/2000/svg");
+  copy.style.background = token("bg");
+  download(new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" }), "bandwidth.svg");
 }
 
 function domainOf(values: readonly number[]): readonly [number, number] {

@@ -39,6 +39,12 @@ export function TaskPanel({ document, tasks, units, title }: TaskPanelProps) {
   const shown = task !== undefined && task.id === key ? task : null;
   const arrows = useMemo(() => (shown === null ? [] : dependencyArrows(tasks, found, shown)), [tasks, found, shown]);
   const lit = useMemo(() => (function_ < 0 ? null : (block: Block) => block.kind === function_), [function_]);
+  const text = useMemo(
+    () =>
+      ({ id }: Block) =>
+        id < 0 ? "" : `task ${tasks.task_ids[id]}`,
+    [tasks],
+  );
   const pick = (id: string) => session.update({ key: id });
   const base = captureBase(document);
   const describe = (block: Block, lane: Lane) => describeTask(tasks, found, base, units, block, lane);
@@ -57,6 +63,7 @@ export function TaskPanel({ document, tasks, units, title }: TaskPanelProps) {
           selected={selected}
           onSelect={(id) => pick(tasks.task_ids[id] ?? "")}
           lit={lit}
+          text={text}
           zoom={zoom}
           onZoom={(next) => session.update({ zoom: next })}
           fileName={title}

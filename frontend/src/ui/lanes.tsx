@@ -35,6 +35,8 @@ export interface LanesProps {
   readonly onOpen?: (id: number) => void;
   /** Blocks that are not dimmed; null for all. */
   readonly lit?: ((block: Block) => boolean) | null;
+  /** What stands on blocks of a kind without a name. */
+  readonly text?: (block: Block) => string;
   readonly zoom: View | null;
   readonly onZoom: (zoom: View | null) => void;
   readonly fileName: string;
@@ -44,7 +46,7 @@ const MANY_LANES = 40;
 const NONE: readonly never[] = [];
 
 export function Lanes(props: LanesProps) {
-  const { lanes, kinds, marks = NONE, arrows = NONE, theme, ns, selected, lit = null } = props;
+  const { lanes, kinds, marks = NONE, arrows = NONE, theme, ns, selected, lit = null, text = null } = props;
   const scroller = useRef<HTMLDivElement>(null);
   const size = useSize(scroller);
   const [scrollTop, setScrollTop] = useState(0);
@@ -54,8 +56,8 @@ export function Lanes(props: LanesProps) {
   const layout = useMemo(() => layOut(lanes, pinned, lanes.length > MANY_LANES ? 15 : GROUP_PX), [lanes, pinned]);
   const map = useMemo(() => density(lanes, full, 400), [lanes, full]);
   const scene: Scene = useMemo(
-    () => ({ lanes, layout, kinds, marks, arrows, view, full, map, scrollTop, gutter, ns, theme, selected, lit }),
-    [lanes, layout, kinds, marks, arrows, view, full, map, scrollTop, gutter, ns, theme, selected, lit],
+    () => ({ lanes, layout, kinds, marks, arrows, view, full, map, scrollTop, gutter, ns, theme, selected, lit, text }),
+    [lanes, layout, kinds, marks, arrows, view, full, map, scrollTop, gutter, ns, theme, selected, lit, text],
   );
   const draw = useMemo(() => (context: CanvasRenderingContext2D) => drawLanes(context, size, scene), [scene, size]);
   const pin = (key: string) =>

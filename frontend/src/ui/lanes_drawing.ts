@@ -50,6 +50,8 @@ export interface Scene {
   readonly theme: Theme;
   readonly selected: number;
   readonly lit: ((block: Block) => boolean) | null;
+  /** What stands on blocks of a kind without a name. */
+  readonly text: ((block: Block) => string) | null;
 }
 
 export const MAP_PX = 18;
@@ -296,9 +298,10 @@ type Pen = Pick<Brush, "context" | "scene" | "paint">;
 /** Left, top, width and height. */
 type Box = readonly [number, number, number, number];
 
-function blockText({ context, scene, paint }: Pen, { kind }: Block, [left, top, width, tall]: Box): void {
+function blockText({ context, scene, paint }: Pen, block: Block, [left, top, width, tall]: Box): void {
   const y = top + tall / 2 + 0.5;
-  const { name = "", striped = false } = scene.kinds[kind] ?? {};
+  const { name: word = "", striped = false } = scene.kinds[block.kind] ?? {};
+  const name = word || (scene.text?.(block) ?? "");
   const wide = context.measureText(name).width;
   if (wide > width - 6 || (striped && tall < LEAST_STRIPED_TEXT_PX)) return;
   if (striped) {

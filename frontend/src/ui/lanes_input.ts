@@ -168,13 +168,14 @@ function snapped({ lanes }: Scene, x: Scale, time: number): number {
   return nearest;
 }
 
-/** Ctrl and the wheel zoom, Shift and the wheel or a sideways wheel move; the wheel alone scrolls. */
+/** Ctrl and the wheel zoom, Shift and the wheel or a sideways wheel move. The wheel alone scrolls, and zooms where all lanes are in sight. */
 function useWheel({ scroller, scene, setView }: PointerActions, x: Scale): void {
   useEffect(() => {
     const element = scroller.current;
     const onWheel = (event: WheelEvent) => {
       const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-      if (event.ctrlKey || event.metaKey) {
+      const fits = element !== null && element.scrollHeight <= element.clientHeight;
+      if (event.ctrlKey || event.metaKey || (fits && sideways === 0)) {
         const place = x.invert(event.clientX - (element?.getBoundingClientRect().left ?? 0));
         setView(zoomed(scene.view, 1.0015 ** event.deltaY, place, scene.full));
       } else if (sideways !== 0) setView(panned(scene.view, sideways / 800, scene.full));
