@@ -1,0 +1,101 @@
+"""Steps, trace, kernels, launches, memory and ranks of a profile, in a real browser."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+from stepscope.queries.importing import import_file
+from tensorboard_page import Server, Watched
+
+
+def event(name: str, start: float, duration: float, cat: str, tid: int = 1, **args: Any) -> dict[str, Any]:
+    pid = 0 if cat == "kernel" else 1
+    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": args}
+
+
+def trace(rank: int) -> dict[str, Any]:
+    """Two steps with an op, its launch and kernel, memory, and a collective that takes longer on rank 0."""
+    events: list[dict[str, Any]] = []
+    for number in (0, 1):
+        at = 1000 * number
+        memory = {"Addr": number + 1, "Device Type": 1, "Device Id": rank, "Total Reserved": 8000}
+        events += [
+            event(f"ProfilerStep#{number}", at, 900, "user_annotation"),
+            event("aten::mm", at + 100, 200, "cpu_op", **{"Input Dims": [[8, 16], [16, 4]]}),
+            event("cudaLaunchKernel", at + 120, 20, "cuda_runtime", correlation=number),
+            event("gemm", at + 200, 300, "kernel", 7, correlation=number, device=rank, stream=7, grid=[4, 1, 1]),
+            event("ncclDevKernel_AllReduce_Sum", at + 450, 300 - 100 * rank, "kernel", 9, device=rank, stream=9),
+        ]
+        for delta, total, when in ((4000, 4000, 150), (-4000, 0, 600)):
+            args = memory | {"Bytes": delta, "Total Allocated": total}
+            instant = {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1}
+            events.append(instant | {"ts": at + when, "args": args})
+    about = {"deviceProperties": [{"id": rank, "name": "Accelerator", "totalGlobalMem": 16000}]}
+    return {"schemaVersion": 1, **about, "distributedInfo": {"rank": rank, "world_size": 2}, "traceEvents": events}
+
+
+@pytest.fixture(scope="module")
+def server(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
+    folder = tmp_path_factory.mktemp("traces")
+    for rank in (0, 1):
+        path = folder / f"rank{rank}.pt.trace.json"
+        path.write_text(json.dumps(trace(rank)))
+        import_file(path, str(folder / "runs"), None, None)
+    return serve(folder / "runs")
+
+
+def pane(watched: Watched, server: Server, name: str, state: str = "") -> Any:
+    address = f"{server.url}/#stepscope&p.stepscope.lens=views&p.stepscope.run=rank0&p.stepscope.pane={name}{state}"
+    watched.page.goto(address)
+    return watched.frame().locator("body")
+
+
+def test_steps_show_their_parts_and_devices(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "steps")
+    expect(panel.get_by_role("grid", name="Time of each step")).to_contain_text("ProfilerStep#1")
+    expect(panel).to_contain_text("utilization")
+    expect(panel).to_contain_text("Accelerator")
+
+
+def test_the_trace_shows_an_event_that_the_address_names(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "trace", "&p.stepscope.key=2")
+    drawer = panel.get_by_role("complementary", name="The selected execution")
+    expect(drawer).to_contain_text("cudaLaunchKernel")
+    drawer.get_by_role("button", name="gemm").click()
+    expect(drawer).to_contain_text("[4, 1, 1]")
+    assert "p.stepscope.zoom=" in watched.page.url
+
+
+def test_tables_of_kernels_shapes_and_launches_are_there(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "kernels")
+    expect(panel.get_by_role("grid", name="Kernels")).to_contain_text("gemm")
+    panel.get_by_role("radio", name="by op and launch").click()
+    expect(panel.get_by_role("grid", name="Kernels")).to_contain_text("aten::mm")
+    panel.get_by_role("radio", name="shapes", exact=True).click()
+    expect(panel.get_by_role("grid", name="Ops by input shapes")).to_contain_text("[[8, 16], [16, 4]]")
+    panel.get_by_role("radio", name="launches", exact=True).click()
+    expect(panel.get_by_role("grid", name="Idle streams")).to_contain_text("stream 7")
+
+
+def test_memory_is_of_the_device_with_the_highest_peak(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "memory")
+    expect(panel.get_by_role("grid", name="Memory by op")).to_contain_text("aten::mm")
+    expect(panel).to_contain_text("2 of 2 blocks")
+
+
+def test_ranks_of_the_job_stand_side_by_side(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "ranks")
+    expect(panel).to_contain_text("the others wait most for rank 1")
+    expect(panel.get_by_role("grid", name="Collectives of each rank")).to_contain_text("AllReduce")
+
+
+def test_only_what_a_profile_has_is_offered(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "")
+    expect(panel.get_by_role("radiogroup", name="Shown").get_by_role("radio")).to_have_text(
+        ["views", "steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"]
+    )
