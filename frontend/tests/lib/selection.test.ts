@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { IndexDocument, RecordInfo } from "../../src/lib/documents";
-import { choose, recordsOf } from "../../src/lib/selection";
+import { choose, claims, recordsOf } from "../../src/lib/selection";
 
 const record = (kind: string, name: string, step: number, written: string): RecordInfo => ({
   kind,
@@ -49,4 +49,13 @@ describe("choosing a record", () => {
 
 test("findings stand on all records", () => {
   expect(recordsOf(INDEX, "findings")).toHaveLength(4);
+});
+
+test("collectives of cores that exchanged nothing are a record, but no claim", () => {
+  const index = (rows: number): IndexDocument => ({
+    runs: [{ name: "a", records: [{ ...record("collectives", "xplane", 0, "1"), rows }] }],
+    problems: [],
+  });
+  expect([claims(index(0), "dcn"), claims(index(4), "dcn"), claims(index(4), "views")]).toEqual([false, true, false]);
+  expect(recordsOf(index(0), "dcn")).toHaveLength(1);
 });
