@@ -10,7 +10,7 @@ import pytest
 import stepscope
 from stepscope.errors import NotFound, OptionError
 from stepscope.queries.asking import Source
-from stepscope.queries.documents import Query, views
+from stepscope.queries.documents import Query, export, views
 
 TRACE = "small_net.pt.trace.json.gz"
 
@@ -61,3 +61,11 @@ def test_a_job_is_the_runs_of_one_world_beside_the_chosen_one(shared: Path, tmp_
     (run, _) = sorted(job.catalog.runs())
     document = job.choose(run=run).ranks().to_json()
     assert [one["rank"] for one in document["ranks"]] == [0, 1]
+
+
+def test_a_shape_is_exported_as_a_file(source: Source) -> None:
+    body, kind, name = export(Query(source, {"lens": ["views"], "shape": ["breakdown"], "format": ["csv"]}))
+    assert (kind.partition(";")[0], name) == ("text/csv", "stepscope-breakdown-all.csv")
+    assert len(body.decode().splitlines()) == 1 + len(source.breakdown().steps)
+    body, _, _ = export(Query(source, {"lens": ["views"], "shape": ["shapes"], "format": ["json"]}))
+    assert json.loads(body) == source.executions().shapes()

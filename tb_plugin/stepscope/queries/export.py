@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import msgspec
 
 from stepscope.errors import OptionError
 from stepscope.exporting.csv import to_csv
-from stepscope.queries import documents
+from stepscope.queries import documents, executions
 from stepscope.queries.asking import require_lens
+from stepscope.queries.execution_tables import shape_rows
 from stepscope.queries.tables import document_rows
 
 
@@ -25,8 +27,19 @@ def export_file(query: documents.Query) -> tuple[bytes, str, str]:
     lens, form = require_lens(query.text("lens", "views")), query.text("format", "csv")
     if form not in ("csv", "json"):
         raise OptionError(f"format is {form!r}", where="export", remedy="Choose from csv, json")
-    document = getattr(query.chosen(), lens)(compare=query.baseline(), **query.options(lens)).to_json()
-    named = re.sub(r"[^\w.-]+", "-", f"stepscope-{lens}-{query.text('run') or 'all'}").strip("-")
+    shape = query.text("shape")
+    named = re.sub(r"[^\w.-]+", "-", f"stepscope-{shape or lens}-{query.text('run') or 'all'}").strip("-")
+    document = _document(query, lens, shape)
     if form == "json":
         return msgspec.json.encode(document), "application/json; charset=utf-8", f"{named}.json"
-    return to_csv(document_rows(lens, document)).encode(), "text/csv; charset=utf-8", f"{named}.csv"
+    rows = shape_rows(shape, document) if shape in executions.SHAPES else document_rows(lens, document)
+    return to_csv(rows).encode(), "text/csv; charset=utf-8", f"{named}.csv"
+
+
+def _document(query: documents.Query, lens: str, shape: str) -> dict[str, Any]:
+    """What the lens answers; for a shape what the executions do."""
+    if shape in executions.SHAPES:
+        return executions.answer(query, shape)
+    asked = getattr(query.chosen(), lens)
+    document: dict[str, Any] = asked(compare=query.baseline(), **query.options(lens)).to_json()
+    return document
