@@ -12,17 +12,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from tensorboard.compat.proto import tfprof_log_pb2
 
 import stepscope
 from stepscope.cli.main import main
+from stepscope.lenses import views
 from stepscope.lenses.throughput import analyze
+from stepscope.lenses.views import ViewsOptions
 from stepscope.model.columns import Header
+from stepscope.model.profile import Profile
 from stepscope.model.throughput import Marks, Samples, Throughput
 from stepscope.queries.asking import Source
 from stepscope.queries.significance import significance
+from stepscope.sources import tfprof
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
 
@@ -97,6 +101,35 @@ def test_the_other_way_round_every_delta_changes_its_sign(
         assert (row["a"], row["b"], turned[row["state"]]) == (other["b"], other["a"], other["state"])
         assert {name: -value for name, value in (row["delta"] or {}).items()} == (other["delta"] or {})
     assert there["unmatched_share"] == pytest.approx(back["unmatched_share"])
+
+
+costs = st.dictionaries(st.sampled_from(["a", "a/b", "a/c", "d", "e/f/g"]), st.integers(1, 1000), min_size=1)
+
+
+def profile_of(cost_us: dict[str, int]) -> Profile:
+    message = tfprof_log_pb2.ProfileProto(steps=[1])
+    for number, (name, micros) in enumerate(cost_us.items()):
+        node = message.nodes[number]
+        node.name, node.op, node.canonical_device = name, name[0], "/cpu:0"
+        node.op_types.extend(["/cpu:0", name[0]])
+        execs = node.execs[1]
+        execs.run_count, execs.all_start_micros, execs.latest_end_micros = 1, 1000, 1000 + micros
+        execs.cpu_execs["/cpu:0"].times.add().int64_values.extend([1000, micros])
+    return tfprof.read_profile(message.SerializeToString(), "p.pb")
+
+
+@settings(max_examples=30)
+@given(costs, costs, st.sampled_from(VIEWS))
+def test_the_delta_of_the_root_is_the_difference_of_all_costs(a: dict[str, int], b: dict[str, int], view: str) -> None:
+    one, other = profile_of(a), profile_of(b)
+    options = ViewsOptions(view=view)
+    there, back = (views.compare(*pair, options).to_json()["rows"] for pair in ((one, other), (other, one)))
+    assert {row["key"]: row["delta"] for row in there} == {
+        row["key"]: {name: -value for name, value in row["delta"].items()} for row in back
+    }
+    assert there[0]["delta"]["total_exec_micros"] == sum(a.values()) - sum(b.values())
+    same = views.compare(one, one, options).to_json()
+    assert {value for row in same["rows"] for value in row["delta"].values()} == {0}
 
 
 def test_the_command_and_python_compare_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -212,6 +245,7 @@ def test_a_few_steps_say_nothing() -> None:
     assert verdict(np.full(5, 10.0), np.full(5, 20.0)) == "too_short"
 
 
+@settings(max_examples=20)
 @given(st.integers(0, 1000), st.floats(5, 20), st.floats(5, 20))
 def test_significance_the_other_way_round_is_the_same(seed: int, one_ms: float, other_ms: float) -> None:
     a, b = analyze(rates(drifting(seed, one_ms, 200))), analyze(rates(drifting(seed + 1, other_ms, 200)))

@@ -41,6 +41,12 @@ class LensAnswer(HtmlTable):
 class FindingList(list[dict[str, Any]]):
     """Findings as documents, in order; a notebook shows them as a table."""
 
+    def to_pandas(self) -> Any:
+        """The findings as a pandas DataFrame. Needs pandas."""
+        import pandas
+
+        return pandas.DataFrame(list(self))
+
     def _repr_html_(self) -> str:
         columns = ("cost_share", "title", "advice", "certainty")
         rows = [{name: finding[name] for name in columns} for finding in self]
