@@ -16,7 +16,7 @@ import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
 import { type MemoryDocument, MemoryPane } from "./memory_pane";
-import { PaneSwitch, panesOf } from "./pane_switch";
+import { PaneExport, PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, icicleAddress, memoryAddress, nodeAddress, rowsParameters } from "./questions";
 import { Crumbs, Toolbar } from "./toolbar";
 import { CLOSE_ALL, OPEN_ALL } from "./tree";
@@ -50,6 +50,8 @@ function Shown({ pane }: ViewsLensProps) {
     <>
       <div class="toolbar">
         <PaneSwitch panes={panes} />
+        <span class="spacer" />
+        <PaneExport />
       </div>
       {pane()}
     </>

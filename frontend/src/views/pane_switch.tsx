@@ -1,6 +1,6 @@
 /** Views, or another question to the same profile. Only what the profile has is offered. */
 
-import { snapshot } from "../lib/api";
+import { address, snapshot } from "../lib/api";
 import { Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
 
@@ -14,6 +14,33 @@ const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> =
   memory: ["memory", "Memory over time, and what ops take and give back"],
   ranks: ["ranks", "The ranks of the job side by side"],
 };
+
+/** The shape of the `views` route behind each pane. */
+const SHAPES: Readonly<Record<string, string>> = { steps: "breakdown", trace: "timeline" };
+
+/** All that the pane's table holds, as a file. */
+export function PaneExport() {
+  const session = useSession();
+  const { pane, host, zoom } = session.state.value;
+  const { run, name, record_step } = session.recordParameters.value;
+  const shape = SHAPES[pane] ?? pane;
+  const window = zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
+  const more = { by: pane === "kernels" ? host : "", device: pane === "memory" ? host : "", ...window };
+  return (
+    <>
+      {["csv", "json"].map((format) => (
+        <a
+          key={format}
+          class="button"
+          href={address("export", { run, name, record_step, lens: "views", shape, format, ...more })}
+          download
+        >
+          {format.toUpperCase()}
+        </a>
+      ))}
+    </>
+  );
+}
 
 /** The panes that can be shown. A saved report holds the views only. */
 export function panesOf(head: { readonly panes?: readonly string[] } | null): readonly string[] {

@@ -6,7 +6,8 @@ import { linearTicks } from "../../lib/plot";
 import { exact, format, scaleFor } from "../../lib/units";
 import { Chart, type Line } from "../../ui/chart";
 import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
-import { type DataColumn, DataTable } from "../../ui/data_table";
+import { type DataColumn, DataTable, searchRows } from "../../ui/data_table";
+import { SearchBox } from "../../ui/search_box";
 import { useSession } from "../../ui/session";
 import { Picker } from "../../ui/shell";
 import { Loaded } from "../../ui/states";
@@ -27,13 +28,16 @@ export function Memory() {
 
 function Shown({ document }: { document: MemoryDocument }) {
   const session = useSession();
-  const { sort, key, zoom } = session.state.value;
+  const { sort, key, zoom, search } = session.state.value;
   const theme = session.theme.value;
   const peak = document.series.find(({ device }) => device === document.device)?.peak_bytes ?? null;
   const { unit, divisor } = scaleFor("bytes", peak ?? 0, 1);
   const lines = useMemo(() => memoryLines(document, divisor, theme), [document, divisor, theme]);
   const ops = useMemo(() => opColumns(document.ops), [document]);
   const blocks = useMemo(() => blockColumns(document.blocks.events), [document]);
+  const foundOps = useMemo(() => searchRows(document.ops, ops, search), [document, ops, search]);
+  const { events } = document.blocks;
+  const foundBlocks = useMemo(() => searchRows(events, blocks, search), [events, blocks, search]);
   const shared = { sort, onSort: (next: string) => session.update({ sort: next }), selected: key };
   return (
     <div class="main-column">
@@ -44,7 +48,13 @@ function Shown({ document }: { document: MemoryDocument }) {
             value={document.device ?? ""}
             words={document.devices}
             onPick={(host) => session.update({ host })}
-          />{" "}
+          />
+          <SearchBox
+            value={search}
+            onSearch={(next) => session.update({ search: next })}
+            found={null}
+            onGo={() => {}}
+          />
           <b title={exact("bytes", peak)}>{format("bytes", peak)}</b> <span class="muted">allocated at the peak</span>
         </div>
         <div class="muted">
@@ -75,7 +85,7 @@ function Shown({ document }: { document: MemoryDocument }) {
         <DataTable
           label="Memory by op"
           columns={ops}
-          rows={document.ops}
+          rows={foundOps}
           id={({ name }) => name}
           {...shared}
           onSelect={(next) => session.update({ key: next })}
@@ -83,15 +93,15 @@ function Shown({ document }: { document: MemoryDocument }) {
         <DataTable
           label="Blocks of memory, the largest first"
           columns={blocks}
-          rows={document.blocks.events}
+          rows={foundBlocks}
           id={({ name, allocated_ps, released_ps, bytes }) => `${name} ${allocated_ps} ${released_ps} ${bytes}`}
           {...shared}
           onSelect={(next) => session.update({ key: next })}
         />
       </div>
       <div class="status" role="status">
-        <span>{`${document.ops.length.toLocaleString()} ops`}</span>
-        <span>{`${document.blocks.events.length.toLocaleString()} of ${document.blocks.count.toLocaleString()} blocks, the largest`}</span>
+        <span>{`${foundOps.length.toLocaleString()} of ${document.ops.length.toLocaleString()} ops`}</span>
+        <span>{`${foundBlocks.length.toLocaleString()} of ${document.blocks.count.toLocaleString()} blocks, the largest`}</span>
       </div>
     </div>
   );
