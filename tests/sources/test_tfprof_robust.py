@@ -110,7 +110,7 @@ def test_a_broken_gzip_stream_is_a_named_error(tmp_path: Path) -> None:
 def test_decompression_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "bomb.gz"
     path.write_bytes(gzip.compress(bytes(4 << 20)))
-    monkeypatch.setattr(content, "MAX_DECOMPRESSED_BYTES", 1 << 20)
+    monkeypatch.setattr(content, "MAX_UNPACKED_BYTES", 1 << 20)
     with pytest.raises(LimitExceeded), content.content(path):
         pass
 

@@ -15,6 +15,9 @@ from stepscope.errors import DamagedSource, LimitExceeded, NotFound, SourceError
 
 HEAD_BYTES = 64 << 10
 MAX_DECOMPRESSED_BYTES = 16 << 30
+"""Of a file that is read piece by piece."""
+MAX_UNPACKED_BYTES = 4 << 30
+"""Of a file that is held in memory as a whole. A protobuf message ends below 2 GiB."""
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20
 
@@ -45,7 +48,7 @@ def content(path: Path) -> Iterator[bytes | mmap.mmap]:
     Raises:
         NotFound: There is no such file.
         DamagedSource: The gzip stream is broken from the start.
-        LimitExceeded: The content is larger than 16 GiB.
+        LimitExceeded: The content is larger than 4 GiB when decompressed.
     """
     with _opened(path) as raw:
         magic = raw.read(2)
@@ -73,9 +76,9 @@ def decompress(path: Path) -> bytes:
         with gzip.open(path) as stream:
             while part := stream.read1(_BLOCK_BYTES):
                 size += len(part)
-                if size > MAX_DECOMPRESSED_BYTES:
+                if size > MAX_UNPACKED_BYTES:
                     raise LimitExceeded(
-                        "more than 16 GiB when decompressed",
+                        "more than 4 GiB when decompressed",
                         where=str(path),
                         remedy="Profile fewer steps, or decompress and split the file",
                     )

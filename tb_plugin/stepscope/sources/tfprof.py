@@ -85,7 +85,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
     Raises:
         DamagedSource: The file holds no node, or refers to nodes or strings that are not in it.
-        LimitExceeded: The decompressed file is larger than 16 GiB.
+        LimitExceeded: The decompressed file is larger than 4 GiB.
     """
     with content(path) as data:
         profile = read_profile(data, path.name, progress)
