@@ -175,7 +175,7 @@ def test_a_capture_shows_its_swimlane_and_what_a_task_waited_for(server: Server,
 def test_stamps_that_cannot_be_used_are_said_with_slots_and_remedy(server: Server, watched: Watched) -> None:
     panel = show(watched, server, "stale")
     notice = panel.locator("details.notice")
-    expect(notice).to_contain_text(re.compile(r"stale generation in slot \d+", re.IGNORECASE))
+    expect(notice).to_contain_text(re.compile(r"STALE_GENERATION in slot \d+"))
     notice.locator("summary").click()
     expect(notice.locator("li .muted").first).to_be_visible()
     expect(panel.get_by_text("No invocation of this record can be used")).to_be_visible()

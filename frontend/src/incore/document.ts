@@ -141,6 +141,7 @@ export interface InCoreDocument extends CaptureDocument {
   readonly dims?: readonly string[];
   readonly columns?: readonly string[];
   readonly per_invocation?: readonly (readonly number[] | null)[];
+  readonly bad_invocations?: readonly { readonly invocation: number; readonly codes: readonly CodeDocument[] }[];
   readonly per_run?: readonly Parts[];
   readonly per_pair?: readonly {
     readonly pair: number;

@@ -185,7 +185,7 @@ function problemsOf({ detail, codes, warnings }: InCoreDocument): Problem[] {
     [...(codes ?? []), ...(warnings ?? [])].map((code) => ({ ...code, remedy: "", invocation: null }));
   return found.map(({ code, slots, remedy, invocation }) => ({
     where: invocation === null ? "" : `invocation ${invocation}`,
-    what: `${code.toLowerCase().replaceAll("_", " ")}${slotText(slots)}`,
+    what: `${code}${slotText(slots)}`,
     remedy,
   }));
 }

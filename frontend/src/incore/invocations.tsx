@@ -1,7 +1,7 @@
 /** Many invocations: how their figures are spread, and which one is looked at. */
 
 import { useMemo } from "preact/hooks";
-import { numberColumn } from "../ui/columns";
+import { numberColumn, wordColumn } from "../ui/columns";
 import { DataTable } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
@@ -168,8 +168,22 @@ function InvocationTable({ document, units }: InvocationsProps) {
       };
       return { ...column, cell: (row: InvocationRow) => ({ ...column.cell(row), title: say(row) }) };
     });
-    return [number, ...figures];
-  }, [rows, names, units]);
+    const bad = new Map((document.bad_invocations ?? []).map(({ invocation, codes }) => [invocation, codes]));
+    const problem = wordColumn<InvocationRow>({
+      key: "problem",
+      title: "problem",
+      help: "What is wrong with its stamps; the notice above has slots and remedies",
+      width: 200,
+      grows: true,
+      value: ({ index }) =>
+        bad
+          .get(index)
+          ?.map(({ code }) => code)
+          .join(", ") ?? null,
+    });
+    const words = { ...problem, cell: (row: InvocationRow) => ({ text: problem.value(row)?.toString() ?? "" }) };
+    return [number, ...figures, ...(bad.size > 0 ? [words] : [])];
+  }, [document, rows, names, units]);
   return (
     <DataTable
       label="Invocations"
