@@ -161,9 +161,9 @@ def test_what_needs_a_server_is_disabled_and_says_so(page: Watched, report: Path
     expect(export).to_have_attribute("aria-disabled", "true")
     expect(export).to_have_attribute("title", re.compile("no server"))
     panel = opened(page, report, lens="views", run="other-net", view="op")
-    steps = panel.get_by_label("Steps").first
-    expect(steps).to_be_disabled()
-    expect(steps).to_have_attribute("title", re.compile("A report holds one answer"))
+    for control in (panel.get_by_label("Steps").first, panel.get_by_role("button", name="Bottom-up")):
+        expect(control).to_be_disabled()
+        expect(control).to_have_attribute("title", re.compile("A report holds one answer"))
 
 
 def test_what_the_report_does_not_hold_is_said(page: Watched, report: Path) -> None:
