@@ -122,7 +122,7 @@ class Source:
         """Questions to the chosen profile's single executions: `timeline`, `event`, `memory`."""
         ref = self.one("profile")
         key = ("executions", ref.run, ref.name, ref.key)
-        return self.caches.answers.get(key, lambda: Executions(self._profile(ref)))
+        return self.caches.engines.get(key, lambda: Executions(self._profile(ref)))
 
     def breakdown(self) -> Breakdown:
         """The time of each step by category, and what each accelerator did in it."""

@@ -31,37 +31,37 @@ class Executions:
     """The executions of one profile; what is worked out is kept."""
 
     def __init__(self, profile: Profile) -> None:
-        self._profile = profile
+        self.profile = profile
 
     @cached_property
     def breakdown(self) -> Breakdown:
         """The time of each step by category."""
-        return breakdown(self._profile)
+        return breakdown(self.profile)
 
     @cached_property
     def launches(self) -> Launches:
         """Launch statistics and idle streams."""
-        return launches(self._profile)
+        return launches(self.profile)
 
     @cached_property
     def _layout(self) -> LaidOut:
-        return laid_out(self._profile)
+        return laid_out(self.profile)
 
     @cached_property
     def _allocated(self) -> Allocated:
-        return Allocated(self._profile)
+        return Allocated(self.profile)
 
     @cached_property
     def _curves(self) -> tuple[MemorySeries, ...]:
-        return memory_over_time(self._profile)
+        return memory_over_time(self.profile)
 
     def shapes(self) -> dict[str, Any]:
         """Ops by their input shapes: calls, host and device time, self and total."""
-        return tables.ops_by_shape(self._profile)
+        return tables.ops_by_shape(self.profile)
 
     def kernels(self, by_launch: bool = False) -> dict[str, Any]:
         """Kernels, copies and sets; `by_launch` tells them apart by op, grid, block, registers and shared memory."""
-        return tables.kernels(self._profile, by_launch)
+        return tables.kernels(self.profile, by_launch)
 
     def timeline(
         self, start_ps: int | None = None, end_ps: int | None = None, width_px: int = DEFAULT_WIDTH_PX
@@ -76,7 +76,7 @@ class Executions:
         Raises:
             NotFound: There is no such execution.
         """
-        if not 0 <= run < len(self._profile.executions):
+        if not 0 <= run < len(self.profile.executions):
             raise NotFound(f"no execution {run}", where="query", remedy="Load the timeline again")
         return timeline.event(self._layout, run)
 
@@ -112,7 +112,7 @@ class Executions:
         return max((one.peak[1] for one in self._curves if one.device == name), default=0)
 
     def _ticks(self, ps: int | None) -> int | None:
-        return None if ps is None else ps // self._profile.tick_ps
+        return None if ps is None else ps // self.profile.tick_ps
 
 
 def panes(profile: Profile) -> list[str]:

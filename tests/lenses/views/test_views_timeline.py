@@ -71,6 +71,16 @@ def test_utilisation_is_the_share_of_each_part_in_which_a_kernel_runs() -> None:
     assert counter == {"device": "GPU0", "what": "utilization", "values": [1.0, 0.6, 0.0, 0.0]}
 
 
+def test_sm_efficiency_is_the_blocks_per_sm_of_what_runs_at_most_one() -> None:
+    kernels = [
+        range_("k", start, 50, cat="kernel", device=0, stream=lane, pid=0, tid=lane, **{"blocks per SM": blocks})
+        for lane, start, blocks in ((7, 0, 0.5), (8, 25, 2))
+    ]
+    found = timeline(laid_out(profile_of(range_("aten::mm", 0, 100, cat="cpu_op"), *kernels)), None, None, 4)
+    efficiency = {one["what"]: one["values"] for one in found["counters"]}["sm_efficiency"]
+    assert efficiency == [0.5, 1.0, 1.0, 0.0]
+
+
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", TRACES)
 def test_every_execution_of_a_real_trace_is_in_the_answer_which_stays_small(name: str) -> None:

@@ -50,7 +50,9 @@ function StepSpread({ document }: { document: BreakdownDocument }) {
     <div class="pane-head">
       <div>
         <b title={exact("ps", p50_ps)}>{format("ps", p50_ps)}</b> <span class="muted">median of</span>{" "}
-        {count === 1 && document.steps[0]?.id === null ? "the whole profile, which names no steps" : `${count} steps`}
+        {count === 1 && document.steps[0]?.id === null
+          ? "the whole profile, which names no steps"
+          : counted(count, "step")}
         {count > 1 && (
           <span class="muted">
             {` · shortest ${format("ps", min_ps)} · 95th percentile ${format("ps", p95_ps)} · longest ${format("ps", max_ps)}`}
@@ -61,6 +63,10 @@ function StepSpread({ document }: { document: BreakdownDocument }) {
       <Legend parts={CATEGORIES} values={document.total_ps} />
     </div>
   );
+}
+
+function counted(count: number, word: string): string {
+  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
 }
 
 function stepKey({ id, name }: StepTime): string {

@@ -110,12 +110,19 @@ function Counters({ document, whole, left }: CountersProps) {
   );
 }
 
+const COUNTERS: Readonly<Record<string, string>> = {
+  utilization: "utilization",
+  sm_efficiency: "est. SM efficiency",
+};
+
 function counterLines({ counters, start_ps, end_ps }: TimelineDocument, theme: "light" | "dark"): Line[] {
+  const devices = [...new Set(counters.map(({ device }) => device))];
   return counters
-    .filter(({ what }) => what === "utilization")
-    .map(({ device, values }, at) => ({
-      label: `${device} utilization`,
-      colour: css(lineRgb(at, theme)),
+    .filter(({ what }) => what in COUNTERS)
+    .map(({ device, what, values }) => ({
+      label: `${device} ${COUNTERS[what]}`,
+      colour: css(lineRgb(devices.indexOf(device), theme)),
+      dashed: what !== "utilization",
       x: values.map((_, index) => start_ps + ((end_ps - start_ps) * (index + 0.5)) / values.length),
       y: values,
     }));

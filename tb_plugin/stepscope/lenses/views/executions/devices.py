@@ -105,17 +105,28 @@ def numbers(profile: Profile, key: str) -> Floats:
 
 
 def _efficiency(start: Ints, end: Ints, blocks: Floats, steps: Spans) -> float | None:
-    """The mean over the steps of the blocks per SM of the kernels that run, at most 1."""
+    """The mean over the steps of `sm_efficiency`."""
+    if not steps.total:
+        return None
+    parts = sm_efficiency(start, end, blocks, steps.start, steps.end)
+    return None if parts is None else float(min((parts * (steps.end - steps.start)).sum() / steps.total, 1))
+
+
+def sm_efficiency(start: Ints, end: Ints, blocks: Floats, from_: Ints, to: Ints) -> Floats | None:
+    """An estimate of the share of SMs with work, as its mean in each window: the blocks per SM of the kernels that run,
+    at most 1. None where no kernel says how many blocks it has.
+    """
     known = blocks > 0
-    if not known.any() or not steps.total:
+    if not known.any():
         return None
     time = np.concatenate((start[known], end[known]))
     order = np.argsort(time, kind="stable")
     time, change = time[order], np.concatenate((blocks[known], -blocks[known]))[order]
     level = np.clip(np.cumsum(change)[:-1], 0, 1)
     until = np.append(0, np.cumsum(level * np.diff(time)))
-    inside = np.interp(steps.end, time, until) - np.interp(steps.start, time, until)
-    return float(min(inside.sum() / steps.total, 1))
+    inside = np.interp(to, time, until) - np.interp(from_, time, until)
+    mean: Floats = inside / np.maximum(to - from_, 1)
+    return mean
 
 
 def _weighted(weight: Ints, value: Floats) -> float | None:

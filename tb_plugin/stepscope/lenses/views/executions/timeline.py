@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.views.executions.categories import Category
+from stepscope.lenses.views.executions.devices import BLOCKS_PER_SM, Floats, numbers, sm_efficiency
 from stepscope.lenses.views.executions.lanes import LaidOut, LaneRow
 from stepscope.lenses.views.executions.launches import launched, queue_length
 from stepscope.lenses.views.executions.spans import Spans
@@ -144,7 +145,7 @@ def _steps(profile: Profile, start: int, end: int) -> list[dict[str, Any]]:
 
 
 def _counters(layout: LaidOut, start: int, end: int, width_px: int) -> list[dict[str, Any]]:
-    """Utilisation of each accelerator and the queue before it, over equal parts of the window."""
+    """Utilization of each accelerator, its SMs and the queue before it, over equal parts of the window."""
     profile, runs = layout.profile, layout.profile.executions
     edges = start + (end - start) * np.arange(min(width_px, end - start) + 1) // min(width_px, end - start)
     found = []
@@ -156,13 +157,22 @@ def _counters(layout: LaidOut, start: int, end: int, width_px: int) -> list[dict
         kernel = rows[np.isin(layout.category[rows], (Category.KERNEL, Category.COMMUNICATION))]
         busy = Spans.union(runs.start_ticks[kernel], runs.start_ticks[kernel] + runs.duration_ticks[kernel])
         share = busy.within(edges[:-1], edges[1:]) / np.diff(edges)
+        efficiency = _efficiency(profile, kernel, edges)
         time, queue = queue_length(profile, rows)
         waiting = np.append(0, queue)[np.searchsorted(time, edges[1:], side="right")]
         name = profile.strings[device] if device >= 0 else ""
         found.append({"device": name, "what": "utilization", "values": np.round(share, 3).tolist()})
+        if efficiency is not None:
+            found.append({"device": name, "what": "sm_efficiency", "values": np.round(efficiency, 3).tolist()})
         if waiting.any():
             found.append({"device": name, "what": "queue", "values": waiting.tolist()})
     return found
+
+
+def _efficiency(profile: Profile, kernel: Ints, edges: Ints) -> Floats | None:
+    runs = profile.executions
+    blocks, start = numbers(profile, BLOCKS_PER_SM)[runs.node[kernel]], runs.start_ticks[kernel]
+    return sm_efficiency(start, start + runs.duration_ticks[kernel], blocks, edges[:-1], edges[1:])
 
 
 def event(layout: LaidOut, run: int) -> dict[str, Any]:
