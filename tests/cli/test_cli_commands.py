@@ -62,6 +62,15 @@ def test_a_table_is_printed_by_default(capsys: pytest.CaptureFixture[str], logdi
     assert "total_exec_micros" in text.splitlines()[0]
 
 
+@pytest.mark.parametrize(
+    ("lens", "case", "word"),
+    [("incore", "o06_ties_zero_width", "R-E"), ("dcn", "host_callback_ops", "send")],
+)
+def test_every_lens_prints_a_table(capsys: pytest.CaptureFixture[str], lens: str, case: str, word: str) -> None:
+    cases = Path(__file__).parents[1] / "data" / lens
+    assert word in answer(capsys, lens, str(next(cases.rglob(case))))
+
+
 def test_a_file_that_is_no_trace_costs_one_clear_sentence_and_exit_code_1(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

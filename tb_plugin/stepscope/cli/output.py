@@ -98,10 +98,7 @@ def print_problems(problems: Sequence[Problem]) -> None:
 
 
 def problems_of(answer: Any) -> list[Problem]:
-    """What an answer says is not in it."""
-    found: Sequence[Any] = getattr(getattr(answer, "result", answer), "problems", ())
-    return [
-        Problem("", loss.where, loss.what, loss.remedy, loss.count)
-        for loss in (Loss(**one) if isinstance(one, dict) else one for one in found)
-        if isinstance(loss, Loss)
-    ]
+    """What an answer says is not in it. The in-core lens's problems are its result, and not meant."""
+    found = getattr(getattr(answer, "result", answer), "problems", ())
+    losses = [Loss(**one) if isinstance(one, dict) else one for one in found] if isinstance(found, tuple) else []
+    return [Problem("", loss.where, loss.what, loss.remedy, loss.count) for loss in losses if isinstance(loss, Loss)]
