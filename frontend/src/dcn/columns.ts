@@ -41,7 +41,7 @@ export function dcnColumns(rows: readonly DcnRow[]): DataColumn<DcnRow>[] {
       key: "transfer_type",
       title: "kind",
       help: "The kind of the collective",
-      width: 130,
+      width: 152,
       value: (row) => row.transfer_type,
     }),
     numberColumn(rows, {

@@ -1,6 +1,6 @@
 /** The dcn lens: which cross-slice collective stalls the accelerator, and is it bandwidth. */
 
-import { useMemo } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import type { ComparisonDocument, Problem } from "../lib/documents";
 import { format } from "../lib/units";
@@ -104,7 +104,7 @@ function Dcn({ document }: { document: DcnDocument }) {
               sort={state.sort || "-total_stall_ms"}
               onSort={(sort) => session.update({ sort })}
               selected={state.key}
-              onSelect={(key) => session.update({ key })}
+              onSelect={(key) => session.update({ key, zoom: null })}
               onOpen={() => session.update({ pane: "occurrences" })}
             />
             <div class="status" role="status">
@@ -194,6 +194,9 @@ function Pane({ document, rows, row, place }: PaneProps) {
   const session = useSession();
   const asked = session.state.value.pane;
   const pane = PANES.includes(asked) ? asked : "occurrences";
+  const shown = `${row === undefined ? "" : rowKey(row)} ${place.key}`;
+  const [paged, setPaged] = useState({ shown, offset: 0 });
+  const offset = paged.shown === shown ? paged.offset : 0;
   return (
     <section class="pane" aria-label="Below the table">
       <div class="tabs" role="tablist" aria-label="What is shown below the table">
@@ -211,7 +214,15 @@ function Pane({ document, rows, row, place }: PaneProps) {
         ))}
         <span class="muted">{pane === "occurrences" && row ? `${row.rendezvous} on ${place.title}` : ""}</span>
       </div>
-      {pane === "occurrences" && row && <Occurrences key={rowKey(row) + place.key} row={row} place={place} />}
+      {pane === "occurrences" && row && (
+        <Occurrences
+          key={`${shown} ${offset}`}
+          row={row}
+          place={place}
+          offset={offset}
+          onOffset={(next) => setPaged({ shown, offset: next })}
+        />
+      )}
       {pane === "heat maps" && <HeatMaps document={document} />}
       {pane === "bandwidth" && <Bandwidth document={document} rows={rows} />}
       {pane === "diagnosis" && <Diagnosis document={document} row={row} />}

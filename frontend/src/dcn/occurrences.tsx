@@ -1,5 +1,6 @@
 /** The occurrences of a collective: in time on the cores, and as a table. Both share one selection. */
 
+import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { absolute, type Block, type Lane } from "../lib/lanes";
 import { exact, format } from "../lib/units";
@@ -8,6 +9,7 @@ import { DataTable } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { Lanes } from "../ui/lanes";
 import { useSession } from "../ui/session";
+import { Link } from "../ui/small_table";
 import { Loaded } from "../ui/states";
 import { type DcnDocument, type DcnRow, type OccurrenceDocument, type Place, rowKey } from "./document";
 import { KINDS, type OccurrenceLanes, occurrenceLanes } from "./occurrence_lanes";
@@ -17,32 +19,56 @@ const MOST_LISTED = 2000;
 interface OccurrencesProps {
   readonly row: DcnRow;
   readonly place: Place;
+  /** The first occurrence that is listed. */
+  readonly offset: number;
+  readonly onOffset: (offset: number) => void;
 }
 
 /** The occurrences of a collective; those of the others beside them where they are few enough to be listed. */
-export function Occurrences({ row, place }: OccurrencesProps) {
+export function Occurrences({ row, place, offset, onOffset }: OccurrencesProps) {
   const [host = "", core = ""] = place.key.split("/");
   const all = place.rows.reduce((sum, one) => sum + one.occurrences, 0);
   const own = { program: row.program, rendezvous: row.rendezvous };
-  const asked = { detail: "occurrences", limit: MOST_LISTED, host, core, ...(all > MOST_LISTED ? own : {}) };
-  const without = ["detail", "limit", ...(host ? ["host"] : []), ...(core ? ["core"] : [])];
+  const asked = { detail: "occurrences", limit: MOST_LISTED, offset, host, core, ...(all > MOST_LISTED ? own : {}) };
+  const without = ["detail", "limit", "offset", ...(host ? ["host"] : []), ...(core ? ["core"] : [])];
   const resource = useRecordDocument<DcnDocument>("dcn", { ...asked, compare: "" }, without);
   return (
     <Loaded resource={resource}>
       {({ occurrences = [], occurrences_total = 0 }) => (
-        <Timeline found={occurrences} total={occurrences_total} chosen={rowKey(row)} />
+        <Timeline found={occurrences} chosen={rowKey(row)}>
+          <Paging listed={occurrences.length} total={occurrences_total} offset={offset} onOffset={onOffset} />
+        </Timeline>
       )}
     </Loaded>
   );
 }
 
-interface TimelineProps {
-  readonly found: readonly OccurrenceDocument[];
+interface PagingProps {
+  readonly listed: number;
   readonly total: number;
-  readonly chosen: string;
+  readonly offset: number;
+  readonly onOffset: (offset: number) => void;
 }
 
-function Timeline({ found, total, chosen }: TimelineProps) {
+/** Which of the occurrences are listed, where they are too many at once. */
+function Paging({ listed, total, offset, onOffset }: PagingProps) {
+  if (offset === 0 && listed >= total) return null;
+  return (
+    <span>
+      {`${(offset + 1).toLocaleString()} to ${(offset + listed).toLocaleString()} of ${total.toLocaleString()} listed `}
+      {offset > 0 && <Link text="earlier" onPick={() => onOffset(Math.max(offset - MOST_LISTED, 0))} />}{" "}
+      {offset + listed < total && <Link text="later" onPick={() => onOffset(offset + listed)} />}
+    </span>
+  );
+}
+
+interface TimelineProps {
+  readonly found: readonly OccurrenceDocument[];
+  readonly chosen: string;
+  readonly children: ComponentChildren;
+}
+
+function Timeline({ found, chosen, children }: TimelineProps) {
   const session = useSession();
   const [selected, select] = useState(-1);
   const drawn = useMemo(() => occurrenceLanes(found), [found]);
@@ -72,9 +98,7 @@ function Timeline({ found, total, chosen }: TimelineProps) {
         />
         <div class="status" role="status">
           <span>{`${own.length.toLocaleString()} occurrences`}</span>
-          {total > found.length && (
-            <span>{`the first ${found.length.toLocaleString()} of ${total.toLocaleString()}`}</span>
-          )}
+          {children}
           {undrawn > 0 && (
             <span>{`of ${undrawn} the slack is less than drawn: ops that are not listed take part of it`}</span>
           )}
