@@ -180,6 +180,18 @@ def test_a_pipe_beside_event_files_is_passed_over(tmp_path: Path) -> None:
     assert names_of(fresh(tmp_path)) == ["a"]
 
 
+@pytest.mark.parametrize("wall_time_s", [float("nan"), float("inf"), -1e300])
+def test_a_scalar_at_no_time_is_left_out_and_said(tmp_path: Path, wall_time_s: float) -> None:
+    sink = EventFileSink(tmp_path)
+    for step, when in ((1, 10.0), (2, wall_time_s), (3, 12.0)):
+        sink.add_scalar("avg_samples_per_sec", 5.0, step=step, wall_time_s=when)
+    sink.close()
+    store = fresh(tmp_path)
+    (series,) = store.scalar_series()
+    assert series.step.tolist() == [1, 3]
+    assert "a scalar at the time" in store.problems()[0].what
+
+
 def test_files_and_runs_that_disappear_are_forgotten(tmp_path: Path) -> None:
     first, second = write(tmp_path / "run", "a"), write(tmp_path / "run", "b")
     store = fresh(tmp_path)

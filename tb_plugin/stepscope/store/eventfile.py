@@ -11,7 +11,7 @@ from google.protobuf.message import DecodeError
 from stepscope.errors import StepscopeError
 from stepscope.pb import storage_pb2
 from stepscope.store import events, names
-from stepscope.store.reading import Problem, RecordEntry, is_rate, read_entry
+from stepscope.store.reading import Problem, RecordEntry, is_moment, is_rate, read_entry
 from stepscope.store.tfrecord import RecordReader
 
 _REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later records are read as usual"
@@ -122,6 +122,9 @@ class EventFile:
                     blobs = value.tensor.string_val
                     self.stored[tag] = Stored(self, step, start, end, ordinal, blobs[0] if blobs else b"")
             elif _is_rate(tag) and (number := events.scalar_of(value)) is not None:
+                if not is_moment(event.wall_time):
+                    self._reader.report(start, end - start, f"a scalar at the time {event.wall_time} s")
+                    continue
                 if tag not in self.scalars:
                     self.scalars[tag] = Points()
                 self.scalars[tag].append(step, event.wall_time, number)

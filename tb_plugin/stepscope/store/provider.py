@@ -154,7 +154,7 @@ class ProviderStore:
         read = self._provider.read_scalars
         found = self._call(read, plugin_name="scalars", downsample=_ALL, run_tag_filter=wanted)
         for run, tag in keys:
-            points = found.get(run, {}).get(tag, ())
+            points = [point for point in found.get(run, {}).get(tag, ()) if reading.is_moment(point.wall_time)]
             if len(points) == _SCALARS_KEPT:
                 what = f"{_SCALARS_KEPT} scalars, and TensorBoard may have left out others"
                 remedy = "Start TensorBoard with --samples_per_plugin=scalars=0"

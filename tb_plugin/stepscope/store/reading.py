@@ -25,6 +25,9 @@ LARGEST_READ_BYTES = 8 << 30
 """The most that one read gives, so that a file that was made to cannot fill the memory."""
 
 
+_FARTHEST_S = 2.0**32
+
+
 class RecordEntry(NamedTuple):
     """A record that can be read. Entries sort by run, kind, name, session and block.
 
@@ -136,6 +139,11 @@ def is_rate(tag: str) -> bool:
     """Whether the tag's last component names a rate: `avg_samples_per_sec`, `train/local_tokens_per_sec`."""
     last = tag.rpartition("/")[2]
     return last.endswith("_per_sec") and last.startswith(("avg_", "local_"))
+
+
+def is_moment(wall_time_s: float) -> bool:
+    """Whether a wall time is one: a number, and near enough for nanoseconds in int64."""
+    return abs(wall_time_s) < _FARTHEST_S
 
 
 def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
