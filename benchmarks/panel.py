@@ -186,7 +186,7 @@ def browse(url: str) -> None:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = browser.new_page(viewport={"width": 1400, "height": 900})
         panel = Panel(page, url)
-        page.goto(f"{url}/#stepscope&p.stepscope.lens=findings")
+        page.goto(f"{url}/#stepscope&p.stepscope.lens=incore")
         page.frame_locator("iframe").get_by_role("tab").first.wait_for(timeout=120_000)
         measure_series(panel)
         measure_views(panel)

@@ -39,8 +39,14 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def open_tab(watched: Watched, server: Server, state: str = "") -> Locator:
-    watched.page.goto(f"{server.url}/#stepscope{state}")
+@pytest.fixture(scope="module")
+def plain(serve: Serve, logdir: Path) -> Server:
+    """One server for all tests that need nothing of their own."""
+    return serve(logdir)
+
+
+def open_tab(watched: Watched, server: Server, lens: str = "views") -> Locator:
+    watched.page.goto(f"{server.url}/#stepscope&p.stepscope.lens={lens}")
     return watched.frame().locator("body")
 
 
@@ -62,9 +68,19 @@ def test_the_tab_shows_the_profile(serve: Serve, watched: Watched, logdir: Path,
     watched.shot(f"views-op-{loader}-light")
 
 
+def test_the_tab_opens_on_an_overview(plain: Server, watched: Watched) -> None:
+    watched.page.goto(f"{plain.url}/#stepscope")
+    panel = watched.frame().locator("body")
+    for part in ("Where the time goes", "Throughput", "What to do first", "Logged"):
+        expect(panel.get_by_role("heading", name=part)).to_be_visible()
+    expect(panel.get_by_role("row").filter(has_text="rates-a")).to_be_visible()
+    expect(panel.get_by_text("writer.log_incore(")).to_be_visible()
+    watched.shot("overview-light")
+
+
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_both_themes_paint_their_own_background(serve: Serve, watched: Watched, logdir: Path, theme: str) -> None:
-    panel = open_tab(watched, serve(logdir))
+def test_both_themes_paint_their_own_background(plain: Server, watched: Watched, theme: str) -> None:
+    panel = open_tab(watched, plain)
     expect(rows(panel).first).to_be_visible()
     watched.page.evaluate(f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})")
     watched.page.wait_for_timeout(200)
@@ -74,12 +90,12 @@ def test_both_themes_paint_their_own_background(serve: Serve, watched: Watched, 
     watched.shot(f"views-{theme}")
 
 
-def test_rows_open_sort_and_are_found(serve: Serve, watched: Watched, logdir: Path) -> None:
-    panel = open_tab(watched, serve(logdir))
+def test_rows_open_sort_and_are_found(plain: Server, watched: Watched) -> None:
+    panel = open_tab(watched, plain)
     panel.get_by_role("radio", name="scope").click()
-    expect(rows(panel).filter(has_text="forward").first).to_be_visible()
+    expect(rows(panel).filter(has_text="backward").first).to_be_visible()
     before = rows_open(panel)
-    rows(panel).filter(has_text="forward").first.click()
+    rows(panel).filter(has_text="backward").first.click()
     watched.page.keyboard.press("ArrowLeft")
     expect(panel.get_by_text(f"{before} of", exact=False)).to_have_count(0)
     closed = rows_open(panel)
@@ -96,9 +112,8 @@ def test_rows_open_sort_and_are_found(serve: Serve, watched: Watched, logdir: Pa
     watched.shot("views-search")
 
 
-def test_a_copied_address_opens_the_same_picture(serve: Serve, watched: Watched, logdir: Path) -> None:
-    server = serve(logdir)
-    panel = open_tab(watched, server)
+def test_a_copied_address_opens_the_same_picture(plain: Server, watched: Watched) -> None:
+    panel = open_tab(watched, plain)
     panel.get_by_role("radio", name="scope").click()
     panel.get_by_role("searchbox").fill("linear")
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
@@ -112,8 +127,8 @@ def test_a_copied_address_opens_the_same_picture(serve: Serve, watched: Watched,
     expect(again.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
 
 
-def test_a_reload_keeps_what_is_selected(serve: Serve, watched: Watched, logdir: Path) -> None:
-    panel = open_tab(watched, serve(logdir))
+def test_a_reload_keeps_what_is_selected(plain: Server, watched: Watched) -> None:
+    panel = open_tab(watched, plain)
     row = rows(panel).filter(has_text="aten::").nth(3)
     name = row.get_by_role("rowheader").inner_text()
     row.click()
@@ -132,8 +147,8 @@ def test_everything_works_behind_a_path_prefix(serve: Serve, watched: Watched, l
     assert all("/some/prefix/data/plugin/stepscope/" in answer.url for answer in asked)
 
 
-def test_answers_are_small_and_the_page_holds_few_nodes(serve: Serve, watched: Watched, logdir: Path) -> None:
-    panel = open_tab(watched, serve(logdir))
+def test_answers_are_small_and_the_page_holds_few_nodes(plain: Server, watched: Watched) -> None:
+    panel = open_tab(watched, plain)
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
     sizes = {a.url: len(a.body()) for a in watched.answers if "/stepscope/views" in a.url and a.status == 200}
     assert sizes
@@ -156,7 +171,7 @@ def test_a_live_series_grows_without_a_reload(serve: Serve, watched: Watched, tm
     training = subprocess.Popen([sys.executable, "-c", LIVE, str(tmp_path / "live")])
     try:
         time.sleep(2)
-        panel = open_tab(watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"))
+        panel = open_tab(watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"), "throughput")
         table = panel.get_by_role("row").filter(has_text="live").last
         expect(table).to_be_visible(timeout=20_000)
         first = last_step(table)
