@@ -1,7 +1,8 @@
 /** Occurrences as lanes: the ops of each, and the slack between them as the definition draws it. */
 
-import { type Block, groupBy, type Lane, offsetsOf, packed } from "../lib/lanes";
-import type { Kind } from "../ui/lanes_drawing";
+import { type Block, groupBy, type Lane, packed } from "../lib/lanes";
+import { offsetsOf } from "../lib/stamps";
+import type { Kind } from "../ui/lanes_scene";
 import type { OccurrenceDocument } from "./document";
 
 export const KINDS: readonly Kind[] = [

@@ -2,7 +2,8 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { absolute, type Block, type Lane } from "../lib/lanes";
+import type { Block, Lane } from "../lib/lanes";
+import { absolute } from "../lib/stamps";
 import { exact, format } from "../lib/units";
 import { numberColumn, wordColumn } from "../ui/columns";
 import { DataTable } from "../ui/data_table";

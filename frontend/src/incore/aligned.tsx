@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { type Block, type Lane, packed } from "../lib/lanes";
 import { useRecordDocument } from "../ui/documents";
 import { Lanes } from "../ui/lanes";
-import type { Kind } from "../ui/lanes_drawing";
+import type { Kind } from "../ui/lanes_scene";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { type InCoreDocument, type Phase, phasesOf } from "./document";

@@ -1,7 +1,8 @@
 /** One kernel, stamp by stamp: what adds up to it, its lanes, and the tables beside them. All share one selection. */
 
 import { useMemo } from "preact/hooks";
-import { absolute, type Block, type Lane } from "../lib/lanes";
+import type { Block, Lane } from "../lib/lanes";
+import { absolute } from "../lib/stamps";
 import { Lanes } from "../ui/lanes";
 import { useSession } from "../ui/session";
 import { type InCoreDocument, phasesOf, sumOf, totalOf } from "./document";

@@ -3,7 +3,7 @@
 import { lineSlots } from "../lib/colour";
 import { type Block, groupBy, type Lane, packed } from "../lib/lanes";
 import { percent } from "../lib/units";
-import type { Arrow, Kind } from "../ui/lanes_drawing";
+import type { Arrow, Kind } from "../ui/lanes_scene";
 import type { TaskDocument, TasksDocument } from "./document";
 import { byEngine, engineTitle, HUES } from "./phase_lanes";
 

@@ -3,7 +3,8 @@
 import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
-import { absolute, type Block, type Lane } from "../lib/lanes";
+import type { Block, Lane } from "../lib/lanes";
+import { absolute } from "../lib/stamps";
 import { ABSENT, percent } from "../lib/units";
 import { Lanes } from "../ui/lanes";
 import { Resource } from "../ui/resource";

@@ -5,8 +5,9 @@ import { type Block, density, findBlock, GROUP_PX, type Lane, layOut, type View,
 import type { Theme } from "../lib/theme";
 import { Canvas, useSize } from "./canvas";
 import { download } from "./chart";
-import { type Arrow, drawLanes, HEAD_PX, type Kind, kindCss, type Mark, type Scene, scaleOf } from "./lanes_drawing";
+import { drawLanes } from "./lanes_drawing";
 import { type Pointed, useLanesKeys, useLanesPointer } from "./lanes_input";
+import { type Arrow, HEAD_PX, type Kind, kindCss, type Mark, type Scene, scaleOf } from "./lanes_scene";
 import { useView } from "./lanes_view";
 import { Tooltip } from "./tooltip";
 

@@ -18,7 +18,7 @@ import {
 } from "../lib/lanes";
 import type { Scale } from "../lib/plot";
 import type { Size } from "./canvas";
-import { HEAD_PX, MAP_PX, type Scene, scaleOf } from "./lanes_drawing";
+import { HEAD_PX, MAP_PX, type Scene, scaleOf } from "./lanes_scene";
 
 const SHORTEST_DRAG_PX = 4;
 const REACH_PX = 3;

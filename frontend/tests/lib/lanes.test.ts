@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import {
-  absolute,
   type Block,
   density,
   extentOf,
@@ -9,16 +8,15 @@ import {
   type Lane,
   layOut,
   nextBlock,
-  offsetsOf,
   packed,
   panned,
   showing,
   spanOf,
-  tickLabels,
   visitBlocks,
   within,
   zoomed,
 } from "../../src/lib/lanes";
+import { absolute, offsetsOf, tickLabels } from "../../src/lib/stamps";
 
 const block = (start: number, end: number, id = start, kind = 0): Block => ({ start, end, kind, id });
 const lane = (key: string, blocks: readonly Block[], group = "AIC"): Lane => ({

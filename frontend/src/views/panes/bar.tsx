@@ -1,7 +1,7 @@
 /** A length of time as a bar of its parts. */
 
 import { percent } from "../../lib/units";
-import { kindCss } from "../../ui/lanes_drawing";
+import { kindCss } from "../../ui/lanes_scene";
 import { useSession } from "../../ui/session";
 
 export interface Part {

@@ -1,7 +1,7 @@
 /** The timeline as lanes: coarse all over, fine in the window that was asked for. */
 
 import type { Lane, Track, View } from "../../lib/lanes";
-import type { Arrow, Kind } from "../../ui/lanes_drawing";
+import type { Arrow, Kind } from "../../ui/lanes_scene";
 import type { EventDocument, TimelineDocument, TimelineLane } from "./documents";
 
 export interface TraceLanes {
