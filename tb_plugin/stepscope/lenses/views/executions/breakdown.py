@@ -94,30 +94,44 @@ def _spread(ordered: Ints) -> dict[str, Any]:
 def step_windows(profile: Profile, category: Ints) -> StepWindows:
     """When the steps ran; for a profile without steps one window around all host work."""
     runs, steps = profile.executions, profile.steps
+    if not len(steps):
+        start, end = _one_window(profile, category)
+        whole = StepWindows(np.full(len(start), -1), ("",) * len(start), start, end, np.ones(len(start), bool))
+        return _on_device(profile, category, _launched_in(profile, start, end), whole)
+    names = tuple(profile.strings[i] if i >= 0 else "" for i in steps.name.tolist())
+    end = steps.start_ticks + steps.duration_ticks
+    host = StepWindows(steps.id, names, steps.start_ticks, end, np.ones(len(steps), bool))
+    return _on_device(profile, category, runs.step.astype(np.int64), host)
+
+
+def _on_device(profile: Profile, category: Ints, step: Ints, host: StepWindows) -> StepWindows:
+    """Steps with the device work that they launched, given the step of each execution."""
+    runs = profile.executions
     end = runs.start_ticks + runs.duration_ticks
     on_device = np.isin(category, _DEVICE)
-    if len(steps):
-        names = tuple(profile.strings[i] if i >= 0 else "" for i in steps.name.tolist())
-        host_start, host_end = steps.start_ticks, steps.start_ticks + steps.duration_ticks
-        number, step = steps.id, runs.step.astype(np.int64)
-    else:
-        host = np.isin(category, (Category.CPU, Category.DATA_LOADER)) | ~on_device
-        rows = host if host.any() else category != NO_CATEGORY
-        host_start, host_end = runs.start_ticks[rows][:1], end[rows].max(initial=0, keepdims=True)[:1]
-        host_end = host_end[: len(host_start)]
-        number, names = np.full(len(host_start), -1), ("",) * len(host_start)
-        step = _launched_in(profile, host_start, host_end)
     launched = on_device & (step >= 0)
     if (runs.launch >= 0).any():
         launched &= runs.launch >= 0
-    first = np.full(len(number), np.iinfo(np.int64).max)
-    last = np.full(len(number), np.iinfo(np.int64).min)
+    first = np.full(len(host), np.iinfo(np.int64).max)
+    last = np.full(len(host), np.iinfo(np.int64).min)
     np.minimum.at(first, step[launched], runs.start_ticks[launched])
     np.maximum.at(last, step[launched], end[launched])
-    count = np.bincount(step[launched], minlength=len(number))
-    stray = end[on_device & ~launched]
-    start, stop = _follow(host_start, host_end, first, last, stray) if count.any() else (host_start, host_end)
-    return StepWindows(number, names, start.astype(np.int64), stop.astype(np.int64), _complete(count))
+    count = np.bincount(step[launched], minlength=len(host))
+    start, stop = host.start, host.end
+    if count.any():
+        start, stop = _follow(start, stop, first, last, end[on_device & ~launched])
+    return StepWindows(host.id, host.name, start.astype(np.int64), stop.astype(np.int64), _complete(count))
+
+
+def _one_window(profile: Profile, category: Ints) -> tuple[Ints, Ints]:
+    """Around all work of the host, else around all work; empty where there is none."""
+    runs = profile.executions
+    host = (category != NO_CATEGORY) & ~np.isin(category, _DEVICE)
+    rows = np.flatnonzero(host if host.any() else category != NO_CATEGORY)
+    if not len(rows):
+        return rows, rows
+    end = runs.start_ticks[rows] + runs.duration_ticks[rows]
+    return runs.start_ticks[rows].min(keepdims=True), end.max(keepdims=True)
 
 
 def _launched_in(profile: Profile, start: Ints, end: Ints) -> Ints:
