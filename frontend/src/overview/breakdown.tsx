@@ -23,6 +23,7 @@ export function Breakdown() {
   const note = profile === null ? "" : `${profile.run === "." ? profile.name : profile.run}, by op, self time`;
   return (
     <Card title="Where the time goes" lens="views" note={note}>
+      <StepParts profile={profile} />
       <Loaded resource={document}>{(rows) => <Shares document={rows} profile={profile} />}</Loaded>
     </Card>
   );
@@ -32,6 +33,72 @@ function newestProfile(session: Session): RunRecord | null {
   const index = session.index.data.value;
   const { run } = session.state.value;
   return index === null ? null : choose(recordsOf(index, "views"), { run, name: "", step: "" }).chosen;
+}
+
+interface BreakdownDocument {
+  readonly steps: readonly { readonly duration_ps: number }[];
+  readonly total_ps: Readonly<Record<string, number>>;
+}
+
+/** The mean step by what it is spent on, where single executions are known; else nothing. */
+function StepParts({ profile }: { profile: RunRecord | null }) {
+  const session = useSession();
+  const document = useDocument<BreakdownDocument>(() => {
+    const record = newestProfile(session);
+    return record === null ? "" : address("views", { run: record.run, name: record.name, shape: "breakdown" });
+  });
+  const { steps = [], total_ps = {} } = document.data.value ?? {};
+  const parts = Object.entries(total_ps).filter(([, time]) => time > 0);
+  const whole = parts.reduce((sum, [, time]) => sum + time, 0);
+  if (steps.length === 0 || whole === 0) return null;
+  const show = () =>
+    session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", pane: "steps" });
+  const words = parts.map(([part, time]) => `${part.replaceAll("_", " ")} ${percent(time, whole)}`);
+  return (
+    <>
+      <p class="step-time">
+        <button type="button" class="link" onClick={show}>
+          {`Step ${format("ps", whole / steps.length)}`}
+        </button>
+        <span class="muted">{words.join(" · ")}</span>
+      </p>
+      <Stack
+        label={words.join(", ")}
+        parts={parts.map(([part, time]) => ({
+          key: part,
+          share: time / whole,
+          colour: part === "other" ? "var(--block)" : "",
+          title: part,
+        }))}
+      />
+    </>
+  );
+}
+
+interface StackProps {
+  readonly label: string;
+  readonly parts: readonly {
+    readonly key: string | number;
+    readonly share: number;
+    readonly colour: string;
+    readonly title: string;
+  }[];
+}
+
+/** Shares of a whole side by side. */
+function Stack({ label, parts }: StackProps) {
+  const theme = useSession().theme.value;
+  return (
+    <div class="stack" role="img" aria-label={label}>
+      {parts.map(({ key, share, colour, title }) => (
+        <div
+          key={key}
+          title={`${title} ${percent(share, 1)}`}
+          style={{ width: `${share * 100}%`, background: colour || css(blockRgb(title, theme)) }}
+        />
+      ))}
+    </div>
+  );
 }
 
 function Shares({ document, profile }: { document: RowsDocument; profile: RunRecord | null }) {
@@ -46,15 +113,10 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
   const parts = rows.map((row) => ({ row, share: time(row, SELF) / whole, colour: css(blockRgb(row.name, theme)) }));
   return (
     <>
-      <div
-        class="stack"
-        role="img"
-        aria-label={rows.map((row) => `${row.name} ${percent(time(row, SELF), whole)}`).join(", ")}
-      >
-        {parts.map(({ row, share, colour }) => (
-          <div key={row.id} title={row.name} style={{ width: `${share * 100}%`, background: colour }} />
-        ))}
-      </div>
+      <Stack
+        label={rows.map((row) => `${row.name} ${percent(time(row, SELF), whole)}`).join(", ")}
+        parts={parts.map(({ row, share, colour }) => ({ key: row.id, share, colour, title: row.name }))}
+      />
       <ul class="plain ranked">
         {parts.map(({ row, share, colour }) => (
           <li key={row.id}>

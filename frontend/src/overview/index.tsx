@@ -20,7 +20,9 @@ import { Rates } from "./rates";
 export function Overview() {
   const session = useSession();
   const index = session.index.data.value;
-  const has = (lens: Lens) => index !== null && claims(index, lens);
+  const { run } = session.state.value;
+  const has = (lens: Lens) =>
+    index !== null && claims(index, lens) && (run === "" || recordsOf(index, lens).some((one) => one.run === run));
   return (
     <div class="scroll overview" tabIndex={0}>
       <div class="columns">
@@ -110,7 +112,8 @@ function Logged({ has }: { has: (lens: Lens) => boolean }) {
 function Counts({ lens }: { lens: Lens }) {
   const session = useSession();
   const index = session.index.data.value;
-  const records = index === null ? [] : recordsOf(index, lens);
+  const { run } = session.state.value;
+  const records = index === null ? [] : recordsOf(index, lens).filter((one) => run === "" || one.run === run);
   const runs = new Set(records.map(({ run }) => run)).size;
   const newest = Math.max(...records.map((record) => Number(record.written_wall_ns ?? 0)));
   const counted = (count: number, word: string) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
