@@ -1,9 +1,9 @@
-"""Trains a small model on two processes with DistributedDataParallel and gloo, each logging its rank.
+"""Trains a small net with DistributedDataParallel on two processes of this machine, and logs every rank live.
 
     python examples/torch_ddp.py runs
     tensorboard --logdir runs
 
-Every rank is one run. Their profiles show the all-reduces that DDP starts during the backward pass.
+Each rank is a run of its own. Views has them side by side under *ranks*: computation, communication, and who waits for whom.
 """
 
 from __future__ import annotations
@@ -13,43 +13,46 @@ import tempfile
 from pathlib import Path
 
 import torch
-import torch.distributed as dist
-from torch import nn
+from torch import distributed, multiprocessing, nn
 from torch.nn.parallel import DistributedDataParallel
 
 import stepscope
 from stepscope.integrations.torch import profile_steps
 
+BATCH = 64
 
-def train(rank: int, ranks: int, store: str, logdir: str, steps: int) -> None:
-    """Trains one rank."""
-    dist.init_process_group("gloo", init_method=f"file://{store}", rank=rank, world_size=ranks)
+
+def train(rank: int, ranks: int, meeting: str, logdir: Path, steps: int) -> None:
+    """What each process does: trains for some steps, logging to a run of its rank."""
+    torch.set_num_threads(1)
     torch.manual_seed(rank)
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(64, 128), nn.ReLU(), nn.Linear(128, 10)))
-    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
-    with stepscope.Writer(Path(logdir) / f"rank-{rank}", rank=rank, world_size=ranks) as writer:
-        rate = writer.throughput("train", log_every=2)
-        with profile_steps(writer, steps=[steps // 2], model=model) as profiler:
+    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
+    net = DistributedDataParallel(nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10)))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
+    loss_of = nn.CrossEntropyLoss()
+    with stepscope.Writer(logdir / f"rank{rank}") as writer:
+        rate = writer.throughput("train", log_every=5)
+        with profile_steps(writer, steps=range(steps // 2, steps // 2 + 2), model=net) as profiler:
             for step in range(steps):
-                loss = nn.functional.cross_entropy(model(torch.randn(32, 64)), torch.randint(10, (32,)))
+                inputs, labels = torch.randn(BATCH, 64), torch.randint(10, (BATCH,))
                 optimizer.zero_grad()
-                loss.backward()
+                loss_of(net(inputs), labels).backward()
                 optimizer.step()
-                rate.add(32, step=step)
+                rate.add(BATCH, step=step)
                 profiler.step()
-    dist.destroy_process_group()
+    distributed.destroy_process_group()
 
 
 def main() -> None:
-    """Starts the ranks and waits for them."""
+    """Starts the processes and waits for them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("logdir", help="the log directory")
-    parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=10)
+    parser.add_argument("logdir", type=Path, help="the log directory")
+    parser.add_argument("--steps", type=int, default=30, help="training steps")
+    parser.add_argument("--ranks", type=int, default=2, help="processes")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
-        settings = (options.ranks, f"{folder}/store", options.logdir, options.steps)
-        torch.multiprocessing.spawn(train, settings, nprocs=options.ranks)
+        arguments = (options.ranks, str(Path(folder) / "meeting"), options.logdir, options.steps)
+        multiprocessing.spawn(train, arguments, nprocs=options.ranks)
 
 
 if __name__ == "__main__":
