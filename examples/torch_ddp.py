@@ -3,7 +3,8 @@
     python examples/torch_ddp.py runs
     tensorboard --logdir runs
 
-Each rank is a run of its own. Views has them side by side under *ranks*: computation, communication, and who waits for whom.
+Each rank is a run of its own. Views has them side by side under *ranks*: computation, communication, and who waits
+for whom.
 """
 
 from __future__ import annotations
