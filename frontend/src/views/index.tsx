@@ -3,6 +3,7 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
+import { snapshot } from "../lib/api";
 import type { Command } from "../lib/commands";
 import type { IcicleDocument, NodeDocument, RowsDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
@@ -65,8 +66,8 @@ function Tree({ documents }: { documents: Documents }) {
   const { direction, drawer, metric, pane } = session.state.value;
   const head = rows.head.value;
   const error = rows.error.value;
-  // A profile with a pane for its memory shows it there.
-  const inTree = head !== null && !panesOf(head).includes("memory");
+  // A report has no panes: its memory stands above the tree.
+  const inTree = head !== null && snapshot() !== undefined;
   useEffect(() => {
     if (inTree) void documents.memory.load(memoryAddress(session.recordParameters.peek()));
     else documents.memory.clear();
