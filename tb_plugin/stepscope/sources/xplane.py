@@ -21,6 +21,7 @@ from stepscope.sources.xplane_file import METADATA_PLANE, SpaceReader, plane_nam
 from stepscope.sources.xplane_folders import Session, host_of, is_profile_name, run_of, sessions_of
 from stepscope.sources.xplane_hlo import Program
 from stepscope.sources.xplane_plane import PlaneView
+from stepscope.sources.xplane_rates import rates_of
 from stepscope.sources.xplane_transfers import HOST_PLANE, TRACE_PLANE, TransferRows, read_transfers, together
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def recognise(path: Path, head: bytes) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
-    """Reads the profiles of a path: per session the collectives over its hosts, and a profile of each host.
+    """Reads the profiles of a path: per session the collectives over its hosts, and for each host its profile and the
+    rate of the steps that the profiler saw.
 
     Raises:
         SourceError: Nothing can be read.
@@ -53,7 +55,11 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         for host in hosts:
             if host.lanes:
                 name = "xplane" if len(hosts) == 1 else host.trace.name
-                records.append(NamedRecord(name, _profile(host, run)))
+                profile = _profile(host, run)
+                records.append(NamedRecord(name, profile))
+                rates = rates_of(profile)
+                if rates is not None:
+                    records.append(NamedRecord(name, rates))
     return Imported(tuple(records), run)
 
 
