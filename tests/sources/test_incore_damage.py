@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from stepscope.errors import StepscopeError
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.model.incore import InCore
-from stepscope.sources import incore_matrix, swimlane
+from stepscope.sources import incore as incore_matrix
+from stepscope.sources import swimlane
 
 ODD = [None, True, -1, 1.5, 1 << 64, -(1 << 63), 1 << 80, "", "x", [], [None], [[]], {}, {"a": 1}]
 CASE = {

@@ -14,8 +14,9 @@ import pytest
 from stepscope.errors import DamagedSource, NotFound, SourceError, StepscopeError, UnsupportedSource
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore import InCore
-from stepscope.sources import incore_matrix, registry
-from stepscope.sources.torch_tensor import load_tensor
+from stepscope.sources import incore as incore_matrix
+from stepscope.sources import registry
+from stepscope.sources.incore.torch_tensor import load_tensor
 
 COLUMNS = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
 TIMING = np.array([[10, 20, 30, 40, 50], [11, 21, 31, 41, 51]], np.int64)

@@ -14,7 +14,8 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 from stepscope.errors import DamagedSource
 from stepscope.lenses.views import ViewEngine, ViewsOptions
 from stepscope.model.profile import InputKind, LaneKind, Profile
-from stepscope.sources import registry, tfprof, tfprof_raw
+from stepscope.sources import registry, tfprof
+from stepscope.sources.tfprof import raw as tfprof_raw
 
 GPU = "/job:w/replica:0/task:0/device:GPU:0"
 

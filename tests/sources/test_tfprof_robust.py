@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tensorboard.compat.proto import tfprof_log_pb2
 
 from stepscope.errors import DamagedSource, LimitExceeded, StepscopeError
-from stepscope.sources import content, tfprof, tfprof_raw
+from stepscope.sources import content, tfprof
+from stepscope.sources.tfprof import raw as tfprof_raw
 
 
 @given(st.binary(max_size=200))

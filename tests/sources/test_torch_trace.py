@@ -17,9 +17,10 @@ from torch_tables import attributes, scopes_of, stacks_of, tables
 
 from stepscope.errors import DamagedSource, SourceError
 from stepscope.model.profile import LinkKind, NodeKind, Profile
-from stepscope.sources import torch_trace, torch_trace_bytes
-from stepscope.sources.torch_trace_numbers import MISSING, nanoseconds
-from stepscope.sources.torch_trace_python import parse_frame
+from stepscope.sources import torch_trace
+from stepscope.sources.torch_trace import bytes as torch_trace_bytes
+from stepscope.sources.torch_trace.numbers import MISSING, nanoseconds
+from stepscope.sources.torch_trace.python import parse_frame
 
 BASE_NS = 1_790_000_000_000_000_000
 

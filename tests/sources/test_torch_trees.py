@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.sources.torch_trace_trees import Ranges, depths, distinct, nearest, nest, nesting_order, paths, self_time
+from stepscope.sources.torch_trace.trees import Ranges, depths, distinct, nearest, nest, nesting_order, paths, self_time
 
 ranges = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 20)), max_size=40)
 parents = st.lists(st.integers(0, 1_000), max_size=40).map(lambda picks: [p % (i + 1) - 1 for i, p in enumerate(picks)])

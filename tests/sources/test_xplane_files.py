@@ -20,8 +20,9 @@ from xplane_builder import (
 
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
 from stepscope.model.collectives import Collectives
-from stepscope.sources import xplane, xplane_file
-from stepscope.sources.xplane_file import SpaceReader
+from stepscope.sources import xplane
+from stepscope.sources.xplane import file as xplane_file
+from stepscope.sources.xplane.file import SpaceReader
 
 WHOLE = profile(Core([(PROGRAM, 0, 5000)], [documented()]))
 

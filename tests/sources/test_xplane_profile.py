@@ -16,9 +16,9 @@ from stepscope.lenses.views.options import ViewsOptions
 from stepscope.model.profile import NodeKind, Profile
 from stepscope.pb import xplane_pb2
 from stepscope.sources import xplane
-from stepscope.sources.xplane_file import SpaceReader, parse_line
-from stepscope.sources.xplane_ops import framework_op, python_call, scope_of, stack_frames
-from stepscope.sources.xplane_plane import PlaneView
+from stepscope.sources.xplane.file import SpaceReader, parse_line
+from stepscope.sources.xplane.ops import framework_op, python_call, scope_of, stack_frames
+from stepscope.sources.xplane.plane import PlaneView
 
 TPU = "tpu_inference_2/tpu_inference_2.xplane.pb"
 JAX = "jax_cpu_train"

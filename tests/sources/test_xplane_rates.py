@@ -8,7 +8,7 @@ import numpy as np
 
 import stepscope
 from stepscope.model.profile import Profile, Steps
-from stepscope.sources.xplane_rates import rates_of
+from stepscope.sources.xplane.rates import rates_of
 
 MS_PS = 1_000_000_000
 

@@ -7,8 +7,8 @@ import random
 import pytest
 from xplane_builder import event, length_delimited
 
-from stepscope.sources import xplane_runs
-from stepscope.sources.xplane_runs import find_run
+from stepscope.sources.xplane import runs as xplane_runs
+from stepscope.sources.xplane.runs import find_run
 
 
 def _events(count: int, seed: int) -> list[bytes]:

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from xplane_builder import event, length_delimited, varint
 
-from stepscope.sources import xplane_wire
-from stepscope.sources.xplane_wire import Messages, scan
+from stepscope.sources.xplane import wire as xplane_wire
+from stepscope.sources.xplane.wire import Messages, scan
 
 _INT64 = st.integers(-(2**63), 2**63 - 1)
 _TRIPLE = st.tuples(_INT64, _INT64, _INT64)

@@ -28,7 +28,7 @@ from stepscope.errors import StepscopeError
 from stepscope.model.columns import Header
 from stepscope.model.profile import Profile
 from stepscope.shim.writer import Writer
-from stepscope.sources.tfprof_replay import Replay
+from stepscope.sources.tfprof.replay import Replay
 
 _FAILURES = (
     StepscopeError,

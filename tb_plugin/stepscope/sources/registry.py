@@ -17,16 +17,16 @@ from stepscope.sources.format import Format, Imported, Progress
 # In the order in which they are asked.
 MODULES = (
     "tfprof",
-    "tfprof_raw",
-    "incore_matrix",
+    "tfprof.raw",
+    "incore",
     "swimlane",
     "simulator_pipes",
     "xplane",
     "torch_trace",
-    "mlperf_log",
-    "cerebras_log",
-    "hf_trainer_state",
-    "lightning_csv",
+    "throughput.mlperf_log",
+    "throughput.cerebras_log",
+    "throughput.hf_trainer_state",
+    "throughput.lightning_csv",
 )
 _PRINTABLE = frozenset(string.printable.encode())
 

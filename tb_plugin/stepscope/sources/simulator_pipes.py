@@ -19,7 +19,7 @@ from stepscope.model.incore_values import group
 from stepscope.model.profile import Executions, LaneKind, Lanes, Nodes, OpTypes, Profile, Scopes
 from stepscope.sources.execution_sums import accelerator_sums
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.swimlane_json import load
+from stepscope.sources.swimlane.json import load
 
 _PIPES = ("SCALAR", "VECTOR", "CUBE", "MTE1", "MTE2", "MTE3", "FIXP", "FIXPIPE", "ALL", "FLOWCTRL", "CACHEMISS")
 _PIPE = re.compile(rb'"tid"\s*:\s*"(SCALAR|VECTOR|CUBE|MTE[123]|FIXP|FIXPIPE)"')

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from stepscope.lenses.incore import analyze
-from stepscope.sources import incore_matrix
+from stepscope.sources import incore as incore_matrix
 
 HERE = Path(__file__).resolve().parents[2] / "data" / "incore"
 COMMENTARY = {

@@ -1,0 +1,202 @@
+"""Timing matrices with the JSON that says what they mean: a folder with case.json, the JSON, or a matrix beside it.
+
+The matrix is a .npy file, a .pt file of one tensor, or raw binary whose shape and dtype the JSON gives. docs/incore.md
+describes the JSON.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.errors import DamagedSource, NotFound, RecordError, SourceError, UnsupportedSource
+from stepscope.model.columns import Header, Loss
+from stepscope.model.incore import InCore
+from stepscope.model.incore_link import envelope, with_capture
+from stepscope.model.incore_slots import cores_of
+from stepscope.model.incore_timing import from_timing
+from stepscope.model.incore_values import exact
+from stepscope.sources.content import head as read_head
+from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.incore.schema import KEYS, checked
+from stepscope.sources.incore.torch_tensor import is_tensor_file, load_tensor
+from stepscope.sources.swimlane import read_capture
+from stepscope.sources.swimlane.json import load
+from stepscope.sources.swimlane.profile import profile_of
+
+_CASE = "case.json"
+_NUMPY = b"\x93NUMPY"
+_INPUT = re.compile(rb'"input"\s*:\s*\{')
+_CONTENT = re.compile(rb'"(timing|pairs|split_runs|read_pairs|instrumented_total_cycles)"\s*:')
+_MEANING = re.compile(rb'"(columns|boundaries|participating)"\s*:')
+_OF_FILES = frozenset({"timing", "shape", "dtype", "step", "name"})
+_REMEDY = f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
+
+
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether it is a folder with a case, the JSON of one, or a matrix in a .npy or .pt file."""
+    if path.is_dir():
+        case = path / _CASE
+        return case.is_file() and _is_case(read_head(case))
+    return head.startswith(_NUMPY) or is_tensor_file(head) or _is_case(head)
+
+
+def read(path: Path, progress: Progress | None = None) -> Imported:
+    """Reads a case.
+
+    Raises:
+        SourceError: A file is missing, damaged, or larger or smaller than the JSON says.
+        RecordError: The JSON does not describe the matrix.
+    """
+    described, matrix = _find(path)
+    document = load(described)
+    given = document.get("input", document)
+    if not isinstance(given, Mapping):
+        raise DamagedSource("input is no object", where=str(described), remedy="Write it as docs/incore.md shows")
+    case = checked(given, str(described))
+    losses = [
+        Loss(described.name, f"{key} is no key that is known", 1, "Check its spelling")
+        for key in sorted(set(given) - KEYS)
+    ]
+    record, capture = _record(case, described, matrix, losses)
+    name = str(document.get("case") or case.get("name") or (path.name if path.is_dir() else path.stem))
+    step = case.get("step")
+    records = [NamedRecord(name, record, step)]
+    if capture is not None:
+        records.append(NamedRecord(name, profile_of(capture), step))
+    if progress:
+        progress(1, 1)
+    return Imported(tuple(records), name)
+
+
+def _is_case(head: bytes) -> bool:
+    """Whether a JSON holds a case, by the keys near its start."""
+    if not head.lstrip().startswith(b"{") or b'"traceEvents"' in head:
+        return False
+    return _CONTENT.search(head) is not None and bool(_INPUT.search(head) or _MEANING.search(head))
+
+
+def _find(path: Path) -> tuple[Path, Path | None]:
+    """The JSON of a case, and the matrix where the path is one."""
+    if path.is_dir():
+        return path / _CASE, None
+    if read_head(path).lstrip().startswith(b"{"):
+        return path, None
+    beside = (path.with_suffix(".json"), path.with_name(f"{path.name}.json"), path.with_name(_CASE))
+    found = next((candidate for candidate in beside if candidate.is_file()), None)
+    if found is None:
+        raise UnsupportedSource("a matrix whose columns are not described", where=str(path), remedy=_REMEDY)
+    return found, path
+
+
+def _record(
+    given: dict[str, Any], described: Path, matrix: Path | None, losses: list[Loss]
+) -> tuple[InCore, InCore | None]:
+    """The record of a case, and the capture that its task's bounds come from. Adds to the losses."""
+    folder, where = described.parent, str(described)
+    arguments = {key: value for key, value in given.items() if key not in _OF_FILES}
+    losses += _check_slot_map(arguments)
+    if matrix is None and given.get("timing"):
+        matrix = _neighbour(folder, given["timing"], where)
+    timing = None if matrix is None else _array(matrix, given)
+    if isinstance(given.get("read_pairs"), str):
+        arguments["read_pairs"] = _array(_neighbour(folder, given["read_pairs"], where), {})
+    capture = None
+    if "records" in given.get("l2", {}):
+        capture = read_capture(_neighbour(folder, given["l2"]["records"], where))
+        arguments["l2"], loss = _bounds(given["l2"], capture, given, where)
+        losses += loss
+    header = Header(producer="in-core matrix", source=described.name, losses=tuple(losses))
+    record = from_timing(timing, header=header, **arguments)
+    return (record if capture is None else with_capture(record, capture)), capture
+
+
+def _check_slot_map(arguments: dict[str, Any]) -> list[Loss]:
+    """Takes a slot map away that cannot be used: it names cores, and the figures do not depend on it."""
+    try:
+        cores_of(arguments.get("slot_map") or {}, 0)
+    except (RecordError, AttributeError) as error:
+        del arguments["slot_map"]
+        return [Loss("slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number")]
+    return []
+
+
+def _bounds(
+    l2: Mapping[str, Any], capture: InCore, given: Mapping[str, Any], where: str
+) -> tuple[dict[str, Any], list[Loss]]:
+    """M0 and M1 of a task from its capture: the first start and the last end over its rows."""
+    if l2.get("bounds", "envelope") != "envelope":
+        raise UnsupportedSource(f"l2 bounds {l2['bounds']!r}", where=where, remedy='Use "envelope"')
+    task = exact(l2.get("task_id"), "l2.task_id", below=1 << 64)
+    found = envelope(capture, task) if task >= 0 else None
+    if found is None:
+        return {}, [Loss("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
+    clock, unit = given.get("clock_freq_hz"), capture.unit
+    if clock and capture.clock_freq_hz not in (0, clock):
+        unit = f"cycles of {capture.clock_freq_hz} Hz"
+    bounds = {"unit": unit, "M0": found[0], "M1": found[1], "epoch": l2.get("epoch", "")}
+    return {**bounds, "task_id": str(task), "source": str(l2["records"])}, []
+
+
+def _neighbour(folder: Path, name: Any, where: str) -> Path:
+    """A file that the JSON names; it must lie in the JSON's folder or below."""
+    path = folder / str(name)
+    if not path.resolve().is_relative_to(folder.resolve()):
+        raise SourceError(f"a file outside its folder: {name!r:.80}", where=where, remedy="Put it beside the JSON")
+    if not path.is_file():
+        raise NotFound(f"{name!r:.80} is not there", where=where, remedy="Put it beside the JSON")
+    return path
+
+
+def _array(path: Path, given: Mapping[str, Any]) -> NDArray[Any]:
+    start = read_head(path)
+    shape = tuple(exact(n, "shape") for n in given.get("shape", ()))
+    if start.startswith(_NUMPY):
+        array = _numpy_file(path)
+    elif is_tensor_file(start):
+        array = load_tensor(path)
+    else:
+        array = _raw(path, shape, str(given.get("dtype", "int64")))
+    if shape and array.shape != shape:
+        raise DamagedSource(
+            f"an array of shape {array.shape}, where {shape} is described",
+            where=str(path),
+            remedy="Correct the shape, or save the matrix again",
+        )
+    return array
+
+
+def _numpy_file(path: Path) -> NDArray[Any]:
+    try:
+        array: NDArray[Any] = np.load(path, allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        raise DamagedSource(f"a broken .npy file ({error})", where=str(path), remedy="Save the matrix again") from error
+    return array
+
+
+def _raw(path: Path, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
+    """Raw little-endian binary of the described shape."""
+    if not shape:
+        raise UnsupportedSource(
+            "raw binary without a shape", where=str(path), remedy="Give shape and dtype in the JSON"
+        )
+    try:
+        kind = np.dtype(dtype).newbyteorder("<")
+    except TypeError as error:
+        raise UnsupportedSource(f"dtype {dtype!r:.40}", where=str(path), remedy="Use int64 or uint64") from error
+    data, wanted = path.read_bytes(), int(np.prod(shape, dtype=object)) * kind.itemsize
+    if kind.hasobject or len(data) != wanted:
+        raise DamagedSource(
+            f"{len(data)} bytes, where {shape} of {kind} take {wanted}",
+            where=str(path),
+            remedy="Correct shape and dtype, or copy the whole buffer",
+        )
+    return np.frombuffer(data, kind).reshape(shape)
+
+
+FORMAT = Format("incore", "in-core timing matrices of .npy, .pt or raw binary, with their JSON", recognise, read)

@@ -1,0 +1,1 @@
+"""Logs and tables of other tools that hold rates: one module per format."""

@@ -1,0 +1,146 @@
+"""Console logs of Cerebras and torch_xla with `Rate=` and `GlobalRate=`.
+
+Every phase and device is a series. The printed rates are kept as reported. Where the batch size and the start follow
+from the log, samples are counted at the printed stamps, so that the rates can be computed; where they do not, nothing
+is invented.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from stepscope.errors import DamagedSource
+from stepscope.model.columns import Header, Loss, Strings
+from stepscope.model.throughput import SAME_RATE, UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.sources.content import content
+from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.throughput.console_fit import Origin, origin
+from stepscope.sources.throughput.console_lines import RATE_MARK, ConsoleLog, Point, parse, series_of
+
+
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether it is a text with printed rates."""
+    return RATE_MARK.search(head) is not None and b"\x00" not in head
+
+
+def read(path: Path, progress: Progress | None = None) -> Imported:
+    """Reads a console log.
+
+    Raises:
+        DamagedSource: No line with rates can be read.
+    """
+    with content(path) as data:
+        text = bytes(data).decode("utf-8", "replace")
+    log = parse(text.splitlines())
+    if progress is not None:
+        progress(len(text), len(text))
+    if not log.points:
+        raise DamagedSource(
+            f"no line with Rate and GlobalRate can be read; broken are lines {log.broken[:5]}",
+            where=str(path),
+            remedy="Give the log as it was printed",
+        )
+    series = list(series_of(log))
+    several = {phase for phase, _, _, _ in series if sum(other[0] == phase for other in series) > 1}
+    named = []
+    for phase, device, points, begin_ns in series:
+        name = f"{phase} {device}" if phase in several else phase
+        record = _record(log, path, name, phase, points, begin_ns)
+        named.append(NamedRecord(name, record, max(point.step for point in points)))
+    return Imported(tuple(named), path.stem)
+
+
+def _record(
+    log: ConsoleLog, path: Path, name: str, phase: str, points: Sequence[Point], begin_ns: int | None
+) -> Throughput:
+    found = origin(points, begin_ns, log.batch_size if phase == "train" else 0)
+    step = np.array([point.step for point in points])
+    stamps = [point.time_ns for point in points]
+    start = found.start_ns if found else begin_ns
+    base = next((stamp for stamp in (start, *stamps) if stamp is not None), 0)
+    time_ns = np.array([base if stamp is None else stamp for stamp in stamps]) - base
+    rows = np.arange(len(points))
+    words, spans = _spans(log, phase, base)
+    return Throughput(
+        header=_header(log, path, points, found, base),
+        name=name,
+        unit=points[0].unit,
+        base_ns=0 if log.dated else base,
+        start_ns=UNKNOWN_NS if start is None else 0,
+        sampling_rule=_rule(points, found),
+        log_every=int(np.median(np.diff(step))) if len(step) > 1 else 0,
+        batch_size=found.batch_size if found else log.batch_size if phase == "train" else 0,
+        measured_at="the host that receives outputs, as printed in its console log",
+        strings=Strings.of(words),
+        marks=Marks(step=step, time_ns=time_ns, count=_counts(step, found)),
+        samples=Samples(step=step, time_ns=time_ns, mark_end=rows + 1),
+        reported=Reported(
+            sample=rows,
+            local_samples_per_sec=np.array([point.rate for point in points]),
+            avg_samples_per_sec=np.array([point.global_rate for point in points]),
+        ),
+        spans=spans,
+    )
+
+
+def _counts(step: np.ndarray, found: Origin | None) -> np.ndarray:
+    if found is None:
+        return np.full(len(step), -1)
+    return np.diff(step, prepend=0) * found.batch_size
+
+
+def _rule(points: Sequence[Point], found: Origin | None) -> str:
+    """A Rate that differs from GlobalRate at its first point was asked for before: after every batch."""
+    first = points[0]
+    if found is None and first.step > 0:
+        return "unknown"
+    differs = abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision
+    return "batch" if differs else "log_step"
+
+
+def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
+    if phase != "train":
+        return [], Spans()
+    rows = [(0, begin - base, end - base) for _, begin, end in log.checkpoints if end is not None]
+    evaluations = [point.time_ns for point in log.points if point.phase == "eval" and point.time_ns is not None]
+    trained = [point.time_ns for point in log.points if point.phase == "train" and point.time_ns is not None]
+    inner = [stamp for stamp in evaluations if trained and trained[0] < stamp < trained[-1]]
+    if inner:
+        begins = [stamp for _, stamp in log.begins if trained[0] < stamp <= inner[0]]
+        rows.append((1, (begins[-1] if begins else inner[0]) - base, inner[-1] - base))
+    kind, start, end = np.array(rows, np.int64).reshape(-1, 3).T
+    return ["checkpoint", "evaluation"], Spans(kind=kind, start_ns=start, end_ns=end)
+
+
+def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin | None, base: int) -> Header:
+    rank = re.search(r":\d+/(\d+)$", points[0].device)
+    return Header(
+        rank=int(rank[1]) if rank else -1,
+        producer="console log",
+        source=path.name,
+        wall_anchor_ns=base if log.dated else 0,
+        losses=tuple(_losses(log, points, found)),
+    )
+
+
+def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> list[Loss]:
+    losses = []
+    if log.broken:
+        remedy = "Look at the line: it may be cut off, or two processes wrote into it"
+        losses.append(Loss(f"line {log.broken[0]}", "lines with rates that cannot be read", len(log.broken), remedy))
+    if any(point.time_ns is None for point in points):
+        losses.append(Loss("rates", "no time is printed", len(points), "Only steps and printed rates can be shown"))
+    if found is None:
+        what = "when counting began and the batch size do not follow from the log; rates are shown as printed"
+        losses.append(Loss("start", what, 0, "Give the log from its first line"))
+    elif not log.batch_size:
+        what = f"the batch size is not printed; {found.batch_size} follows from GlobalRate, steps and stamps"
+        losses.append(Loss("batch size", what, 0, "Nothing to do where it is right"))
+    return losses
+
+
+FORMAT = Format("cerebras_log", "console log with Rate and GlobalRate, of Cerebras or torch_xla", recognise, read)

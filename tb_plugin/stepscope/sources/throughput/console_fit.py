@@ -1,0 +1,78 @@
+"""What a log of rates implies and does not print: the batch size, and when counting began.
+
+At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on a line whose slope
+is the batch size and whose intercept is the start. The answer is only given where it is certain: the log begins at its
+first interval, the slope is a whole number, and every point lies on the line within what the printed digits allow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from stepscope.sources.throughput.console_lines import NS_PER_SECOND, Point
+
+STAMP_ERROR_S = 0.001
+LARGEST_DEVIATION_S = 0.25
+LEAST_POINTS = 3
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where counting began, and how much one step counts."""
+
+    batch_size: int
+    start_ns: int
+
+
+def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Origin | None:
+    """The batch size and start of a series, None where they are not certain.
+
+    Args:
+        points: Printed points, in order.
+        begin_ns: When the loop began, where the log says so.
+        batch_size: The batch size, where the log says so; else 0.
+    """
+    if not _from_the_start(points, begin_ns):
+        return None
+    first_ns = points[0].time_ns or 0
+    time_s = np.array([(point.time_ns or 0) - first_ns for point in points]) / NS_PER_SECOND
+    step = np.array([point.step for point in points], np.float64)
+    rate = np.array([point.global_rate for point in points])
+    per_sample = step / rate
+    error = np.array([point.precision for point in points]) / rate
+    batch = batch_size or _slope(per_sample, time_s, error)
+    if not batch:
+        return None
+    allowed = STAMP_ERROR_S + batch * per_sample * error
+    starts = time_s - batch * per_sample
+    start = float(np.average(starts, weights=allowed**-2))
+    if np.abs(starts - start).max() > LARGEST_DEVIATION_S + 3 * allowed.max():
+        return None
+    start_ns = first_ns + round(start * NS_PER_SECOND)
+    if begin_ns is not None and start_ns < begin_ns - NS_PER_SECOND:
+        return None
+    return Origin(batch, start_ns)
+
+
+def _from_the_start(points: Sequence[Point], begin_ns: int | None) -> bool:
+    steps = [point.step for point in points]
+    ascending = all(low < high for low, high in pairwise(steps))
+    timed = all(point.time_ns is not None and point.global_rate > 0 for point in points)
+    if not (ascending and timed and steps[0] > 0):
+        return False
+    return begin_ns is not None or (len(steps) > 1 and steps[0] <= steps[1] - steps[0])
+
+
+def _slope(per_sample: np.ndarray, time_s: np.ndarray, error: np.ndarray) -> int:
+    """The whole batch size, 0 where the points do not say it."""
+    if len(time_s) < LEAST_POINTS or per_sample[-1] <= per_sample[0]:
+        return 0
+    rough = (time_s[-1] - time_s[0]) / (per_sample[-1] - per_sample[0])
+    weight = 1.0 / (STAMP_ERROR_S + rough * per_sample * error)
+    slope = float(np.polyfit(per_sample, time_s, 1, w=weight)[0])
+    whole = round(slope)
+    return whole if whole > 0 and abs(slope - whole) <= max(0.02, 3e-4 * whole) else 0

@@ -1,0 +1,104 @@
+"""trainer_state.json of the Hugging Face Trainer.
+
+It has no time stamps beside each log entry, only rates at the end of a training and of each evaluation: these are kept
+as reported. After a resume, older versions divide the samples of the whole run by the time of the last session.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from stepscope.errors import DamagedSource
+from stepscope.model.columns import Header, Loss, Strings
+from stepscope.model.throughput import Reported, Samples, Throughput
+from stepscope.sources.content import content
+from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.throughput import figures
+
+NS_PER_SECOND = 1e9
+LONGEST_SECONDS = 1e7
+RATE_SUFFIXES = {"samples": "_samples_per_second", "tokens": "_tokens_per_second"}
+
+
+def recognise(path: Path, head: bytes) -> bool:
+    """Whether it is a trainer's state."""
+    return head.lstrip()[:1] == b"{" and b'"log_history"' in head and b'"best_metric"' in head
+
+
+def read(path: Path, progress: Progress | None = None) -> Imported:
+    """Reads a trainer's state.
+
+    Raises:
+        DamagedSource: It is no JSON, or tells of no rate.
+    """
+    with content(path) as data:
+        size = len(data)
+        try:
+            state = json.loads(bytes(data))
+        except (ValueError, RecursionError) as error:
+            raise DamagedSource(f"no JSON ({error})", where=str(path), remedy="Copy the file again") from error
+    if progress is not None:
+        progress(size, size)
+    history = state.get("log_history") if isinstance(state, dict) else None
+    entries = [entry for entry in history if isinstance(entry, dict)] if isinstance(history, list) else []
+    records = tuple(_series(path, state, entries))
+    if not records:
+        raise DamagedSource(
+            "no entry with samples_per_second in log_history",
+            where=str(path),
+            remedy="Take the state that the trainer saves when training or an evaluation has ended",
+        )
+    return Imported(records, path.parent.name or path.stem)
+
+
+def _series(path: Path, state: dict[str, Any], entries: list[dict[str, Any]]) -> Iterator[NamedRecord]:
+    for name in ("train", "eval"):
+        for unit, suffix in RATE_SUFFIXES.items():
+            found = [entry for entry in entries if figures.rate(entry.get(name + suffix)) is not None]
+            if found:
+                steps = [max(figures.whole(entry.get("step")) or 0, 0) for entry in found]
+                yield NamedRecord(name, _record(path, state, name, unit, found, steps), max(steps))
+
+
+def _record(
+    path: Path, state: dict[str, Any], name: str, unit: str, entries: list[dict[str, Any]], steps: list[int]
+) -> Throughput:
+    # Runtimes, one after the other: when they began is not told.
+    runtimes = [_runtime(entry, name) for entry in entries]
+    ends = np.rint(np.cumsum(runtimes) * NS_PER_SECOND).astype(np.int64)
+    return Throughput(
+        header=Header(producer="Hugging Face Trainer", source=path.name, losses=_losses(name, entries)),
+        name=name,
+        unit=unit,
+        sampling_rule="at the end of each training or evaluation",
+        planned_steps=max(figures.whole(state.get("max_steps")) or 0, 0) if name == "train" else 0,
+        measured_at="the trainer's process",
+        strings=Strings.of(()),
+        samples=Samples(step=np.array(steps), time_ns=ends),
+        reported=Reported(
+            sample=np.arange(len(entries)),
+            avg_samples_per_sec=np.array([float(entry[name + RATE_SUFFIXES[unit]]) for entry in entries]),
+        ),
+    )
+
+
+def _runtime(entry: dict[str, Any], name: str) -> float:
+    return min(figures.rate(entry.get(f"{name}_runtime")) or 0.0, LONGEST_SECONDS)
+
+
+def _losses(name: str, entries: list[dict[str, Any]]) -> tuple[Loss, ...]:
+    what = "no time stamps: only the rates at the end are known"
+    losses = [Loss("log_history", what, 0, "Log with stepscope's callback to see the course of the run")]
+    absurd = [entry for entry in entries if _runtime(entry, name) < 1.0]
+    if name == "train" and absurd:
+        what = "a training of less than a second: after a resume the rate counts samples of earlier sessions"
+        losses.append(Loss(f"step {absurd[0].get('step')}", what, len(absurd), "Do not read this rate as a speed"))
+    return tuple(losses)
+
+
+FORMAT = Format("hf_trainer_state", "trainer_state.json of the Hugging Face Trainer", recognise, read)
