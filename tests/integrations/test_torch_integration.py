@@ -169,7 +169,7 @@ def test_ranks_of_a_job_are_runs_of_their_own(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for rank in (0, 1):
-        (profile,) = (record for record in records(tmp_path / f"rank-{rank}") if isinstance(record, Profile))
+        (profile,) = (record for record in records(tmp_path / f"rank{rank}") if isinstance(record, Profile))
         assert (profile.header.rank, profile.header.world_size) == (rank, 2)
         assert run_counts(profile)["gloo:all_reduce"] >= 1
 
