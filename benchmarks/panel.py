@@ -99,17 +99,21 @@ def report(title: str, times: list[float]) -> None:
 
 
 TEXT = "document.querySelector('.grid-rows').textContent + document.querySelector('.status').textContent"
-ROWS = "document.querySelectorAll('.row:not(.pending)').length > 5 && !document.querySelector('.busy')"
+
+
+def shown(view: str) -> str:
+    """Holds when rows of that very view are drawn and nothing else is waited for."""
+    rows = "document.querySelectorAll('.row:not(.pending)').length > 1 && !document.querySelector('.busy')"
+    return f"document.querySelector('.grid')?.ariaLabel === 'Rows by {view}' && {rows}"
 
 
 def measure_views(panel: Panel) -> None:
     """First view, then what a user does with it."""
     for view in ("op", "scope", "graph", "code"):
         state = f"&p.stepscope.lens=views&p.stepscope.run=profile&p.stepscope.view={view}"
-        titled = f"document.querySelector('.grid')?.ariaLabel === 'Rows by {view}'"
-        report(f"{view}: first view", [panel.timed(lambda state=state: panel.show(state), f"{titled} && {ROWS}")])
+        report(f"{view}: first view", [panel.timed(lambda state=state: panel.show(state), shown(view))])
     scope = "&p.stepscope.lens=views&p.stepscope.run=profile&p.stepscope.view=scope"
-    panel.timed(lambda: panel.show(scope), ROWS)
+    panel.timed(lambda: panel.show(scope), shown("scope"))
     grid = panel.frame.locator(".grid")
     grid.focus()
     times = []
@@ -118,7 +122,7 @@ def measure_views(panel: Panel) -> None:
         times.append(panel.timed(lambda key=key: panel.page.keyboard.press(key), f"window.before !== {TEXT}"))
     report("open and close all rows", times[:REPEATS])
     panel.frame.evaluate(f"window.before = {TEXT}")
-    panel.timed(lambda: panel.page.keyboard.press("*"), f"window.before !== {TEXT} && {ROWS}")
+    panel.timed(lambda: panel.page.keyboard.press("*"), f"window.before !== {TEXT} && {shown('scope')}")
     times = []
     head = panel.frame.locator(".head button").nth(1)
     for _ in range(REPEATS):
@@ -134,9 +138,9 @@ def measure_views(panel: Panel) -> None:
     panel.timed(lambda: panel.frame.locator("#search").fill(""), "!document.querySelector('.found')")
     times = []
     scroll = "(grid, share) => { grid.scrollTop = grid.scrollHeight * share }"
-    shown = "document.querySelectorAll('.row').length > 5 && !document.querySelector('.row.pending')"
+    there = "document.querySelectorAll('.row').length > 5 && !document.querySelector('.row.pending')"
     for share in np.linspace(0.1, 0.9, REPEATS):
-        times.append(panel.timed(lambda share=share: grid.evaluate(scroll, float(share)), shown))
+        times.append(panel.timed(lambda share=share: grid.evaluate(scroll, float(share)), there))
     report("scroll to another part", times)
     report("scroll by a page, in rows that are there", [scroll_frame(panel) for _ in range(REPEATS)])
 
