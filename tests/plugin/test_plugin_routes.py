@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tensorboard.plugins import base_plugin
+from tensorboardX import SummaryWriter
 from werkzeug.test import Client
 
 from stepscope.cli.demo import write_profile
@@ -176,3 +178,26 @@ def test_loading_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     assert StepscopeLoader().load(base_plugin.TBContext(logdir="/")) is None
     monkeypatch.setattr("stepscope.store.flags.set_sampling", lambda *_: 1 / 0)
     StepscopeLoader().fix_flags(object())
+
+
+def becomes_active(logdir: Path, within_s: float) -> bool:
+    plugin = StepscopeLoader().load(base_plugin.TBContext(logdir=str(logdir), flags=Flags()))
+    deadline = time.monotonic() + within_s
+    while not plugin.is_active():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def test_rates_logged_as_plain_scalars_make_the_tab_active(tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("local_samples_per_sec", 12.0, 1)
+        writer.add_scalar("avg_samples_per_sec", 11.0, 1)
+    assert becomes_active(tmp_path, within_s=20)
+
+
+def test_a_log_directory_without_anything_of_ours_leaves_the_tab_inactive(tmp_path: Path) -> None:
+    with SummaryWriter(str(tmp_path)) as writer:
+        writer.add_scalar("loss", 1.0, 1)
+    assert not becomes_active(tmp_path, within_s=1)

@@ -26,7 +26,7 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         self._context = context
         self._lock = threading.Lock()
         self._routes: Any = None
-        self._looking: threading.Thread | None = None
+        self._looking: threading.Timer | None = None
         self._found = False
 
     def get_plugin_apps(self) -> dict[str, WsgiApp]:
@@ -34,14 +34,22 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
         names = ("index", "options", "openapi", "views", "throughput", "incore", "dcn", "findings", "export")
         apps: dict[str, WsgiApp] = {f"/{name}": answers.route(self._answer(name)) for name in names}
         apps["/static/*"] = answers.route(answers.static_file)
-        self._look_later()
+        # While the page is being opened, but after TensorBoard has started.
+        self._look_later(LOOK_AFTER_S)
         return apps
 
-    def _look_later(self) -> None:
-        """Indexes the log directory while the page is being opened, but after TensorBoard has started."""
-        timer = threading.Timer(LOOK_AFTER_S, self._look)
-        timer.daemon = True
-        timer.start()
+    def _look_later(self, after_s: float) -> None:
+        """Indexes the log directory beside what TensorBoard is doing, unless that is under way."""
+        if self._looking is None or not self._looking.is_alive():
+            self._looking = threading.Timer(after_s, self._look)
+            self._looking.daemon = True
+            self._looking.start()
+
+    def _look(self) -> None:
+        try:
+            self._found = self._ready().has_records()
+        except Exception:
+            logger.exception("stepscope could not look into the log directory")
 
     def _answer(self, name: str) -> Callable[[Any], answers.Answer]:
         return lambda request: self._ready().answer(name, request)
@@ -56,19 +64,11 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def is_active(self) -> bool:
         """Whether there is something to show. TensorBoard asks only where no tag is ours: then rates that were logged
-        as plain scalars may still be there. Answers at once, and looks in the background.
+        as plain scalars may still be there. Answers at once with what was found so far, and looks again for later.
         """
-        if not self._found and (self._looking is None or not self._looking.is_alive()):
-            self._looking = threading.Thread(target=self._look, name="stepscope-look", daemon=True)
-            self._looking.start()
-            self._looking.join(0.05)
+        if not self._found:
+            self._look_later(0.0)
         return self._found
-
-    def _look(self) -> None:
-        try:
-            self._found = self._ready().has_records()
-        except Exception:
-            logger.exception("stepscope could not look into the log directory")
 
     def frontend_metadata(self) -> base_plugin.FrontendMetadata:
         """The tab."""
