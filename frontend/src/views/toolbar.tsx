@@ -1,13 +1,13 @@
 import { address } from "../lib/api";
-import type { Matches } from "../lib/documents";
+import type { Matches, RowsDocument } from "../lib/documents";
 import { VIEWS, type View } from "../lib/state";
-import { percent } from "../lib/units";
+import { format, percent } from "../lib/units";
 import { ColumnMenu, Menu, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { isNestedOp, rowName, usefulColumns } from "./columns";
+import { figureOf, isNestedOp, quantityOf, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./index";
 import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
@@ -44,7 +44,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
         onSearch={(search) => session.update({ search, match: 0 })}
         found={matches}
         onGo={go}
-        note={shareNote(matches, metric)}
+        note={shareNote(matches, metric, head)}
       />
       <StepPicker documents={documents} />
       <OptionChips
@@ -126,10 +126,14 @@ function ColumnControls({ documents, metric }: { documents: Documents; metric: s
   );
 }
 
-function shareNote(matches: Matches | null, metric: string): string {
+/** What the matches cost together, and their share of all. */
+function shareNote(matches: Matches | null, metric: string, head: RowsDocument | null): string {
   const share = matches?.share ?? null;
   const part = typeof share === "number" ? share : share?.[metric];
-  return part === undefined || part === null ? "" : percent(part, 1);
+  if (part === undefined || part === null) return "";
+  const whole = head === null ? null : figureOf(head.root, metric);
+  const unit = head?.columns.find(({ name }) => name === metric)?.unit ?? "us";
+  return whole === null ? percent(part, 1) : `${format(quantityOf(unit), part * whole)}, ${percent(part, 1)}`;
 }
 
 /** Which profiled steps the figures are of: all, their average, or one. */
