@@ -57,7 +57,7 @@ function isFlat({ view, columns }: RowsDocument): boolean {
 }
 
 /** Whether an op's total holds what it called, which other rows hold too: then rows do not add up to the root. */
-export function isNestedOp(view: string, columns: readonly ViewColumn[]): boolean {
+function isNestedOp(view: string, columns: readonly ViewColumn[]): boolean {
   return view === "op" && columns.some(({ name }) => name === "p50_micros");
 }
 

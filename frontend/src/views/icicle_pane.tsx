@@ -4,7 +4,7 @@ import { matcher } from "../lib/matching";
 import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
-import { colourName, figureOf, isNestedOp, quantityOf, rowName } from "./columns";
+import { colourName, figureOf, quantityOf, rowName } from "./columns";
 import type { Documents } from "./index";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
@@ -17,7 +17,6 @@ export function IciclePane({ documents }: { documents: Documents }) {
   const matches = useMemo(() => matcher(search), [search]);
   if (icicle === null || head === null || icicle.rects.length < 2) return null;
   // Nested ops hold each other, so that their widths would say nothing.
-  if (isNestedOp(head.view, head.columns)) return null;
   return (
     <Icicle
       document={icicle}

@@ -7,7 +7,7 @@ import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { figureOf, isNestedOp, quantityOf, rowName, usefulColumns } from "./columns";
+import { figureOf, quantityOf, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./index";
 import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
@@ -99,7 +99,7 @@ function ColumnControls({ documents, metric }: { documents: Documents; metric: s
     address("export", { ...viewParameters(state, session.recordParameters.value), lens: "views", format: kind });
   return (
     <>
-      {totals.length > 1 && !isNestedOp(head.view, head.columns) && (
+      {totals.length > 1 && (
         <Picker
           label="Width"
           value={metric}
