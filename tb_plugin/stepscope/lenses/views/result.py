@@ -153,6 +153,9 @@ class ViewResult:
 
     def op_types(self, rows: Sequence[int] | Ints) -> list[str]:
         """The op of the first node of each row, '' where a row has no node: what rows are coloured by."""
+        if self.view == "op":
+            names = zip(self.rows[rows].tolist(), self.names(rows), strict=True)
+            return [name if row else "" for row, name in names]
         return [self.details.op_type(row) for row in self.rows[rows].tolist()]
 
     @cached_property
