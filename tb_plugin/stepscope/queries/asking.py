@@ -6,7 +6,7 @@ import dataclasses
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.findings import tfprof_advice
@@ -23,12 +23,10 @@ from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.comparing import compare as compare_lens
 from stepscope.queries.executions import Executions, compare_ranks
 from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
-from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, require_one_run
+from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, newest_of_each, require_one_run
 from stepscope.queries.subjects import findings
 from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
-
-T = TypeVar("T")
 
 
 class SharedEngine:
@@ -87,10 +85,7 @@ class Source:
         found = candidates(self.catalog.refs(), kind, self.choice)
         if not self.choice.runs:
             require_one_run(found)
-        latest: dict[tuple[str, str], RecordRef] = {}
-        for ref in found:
-            latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
-        return list(latest.values())
+        return newest_of_each(found)
 
     def read(self, ref: RecordRef) -> Record:
         """A record, kept for the next question."""

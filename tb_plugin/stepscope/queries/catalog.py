@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Hashable, Iterable, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
+from stepscope.errors import NotFound
 from stepscope.model.columns import Header, Record
 from stepscope.model.throughput import Throughput, from_scalars, merge
 from stepscope.sources.format import Imported
 from stepscope.store.reading import Problem, RecordEntry, RecordStore, ScalarSeries
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -91,13 +94,35 @@ class StoreCatalog:
         return self._store.problems()
 
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
-        """The record, or those groups of it."""
-        if ref in self._scalars:
-            record: Record = from_scalars(self._scalars[ref])
-        else:
-            found = [self._store.read(entry, groups) for entry in self._blocks[ref]]
+        """The record, or those groups of it; as it is now, where it grew since it was listed.
+
+        Raises:
+            NotFound: It is gone.
+        """
+        blocks, scalars = _now(self._blocks, ref), _now(self._scalars, ref)
+        if blocks is not None:
+            found = [self._store.read(entry, groups) for entry in blocks]
             record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
+        elif scalars is not None:
+            record = from_scalars(scalars)
+        else:
+            raise NotFound(
+                f"the {ref.kind} record {ref.name} is no longer there", where=ref.run, remedy="Load the page again"
+            )
         return replace(record, header=replace(record.header, run=ref.run))
+
+
+def _now(listed: Mapping[RecordRef, list[T]], ref: RecordRef) -> list[T] | None:
+    """What lies under a reference, or under the one that took its place when the record grew."""
+    if ref in listed:
+        return listed[ref]
+    series = _series(ref)
+    return next((found for other, found in listed.items() if _series(other) == series), None)
+
+
+def _series(ref: RecordRef) -> tuple[str, str, str, str]:
+    """What stays of a reference while its record grows: only throughput goes on under further tags."""
+    return ref.run, ref.kind, ref.name, "" if ref.kind == Throughput.KIND else ref.tag
 
 
 def _grouped(entries: Sequence[RecordEntry]) -> Iterable[list[RecordEntry]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from stepscope.errors import NotFound, OptionError
@@ -91,3 +91,11 @@ def require_one_run(found: Sequence[RecordRef]) -> None:
 def newest(found: Sequence[RecordRef]) -> RecordRef:
     """The record that was written last."""
     return max(found, key=lambda ref: (ref.written_wall_ns, ref.last_step or 0, ref.tag))
+
+
+def newest_of_each(found: Iterable[RecordRef]) -> list[RecordRef]:
+    """The record of each run and name that was written last."""
+    latest: dict[tuple[str, str], RecordRef] = {}
+    for ref in found:
+        latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
+    return list(latest.values())

@@ -10,7 +10,7 @@ from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, Subject, find
 from stepscope.lenses import dcn, incore, throughput
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.selection import LENS_KINDS, allowed, newest, require_any
+from stepscope.queries.selection import LENS_KINDS, allowed, newest_of_each, require_any
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
@@ -47,11 +47,7 @@ def _unreadable(subject: Subject[None], error: StepscopeError) -> Finding:
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:
     choice = dataclasses.replace(source.choice, record_step=None)
-    latest: dict[tuple[str, str], RecordRef] = {}
-    for ref in source.catalog.refs():
-        if ref.kind == kind and allowed(ref, choice):
-            latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
-    return list(latest.values())
+    return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, choice))
 
 
 def _job(source: Source, ref: RecordRef) -> str:
