@@ -10,7 +10,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.findings import tfprof_advice
-from stepscope.lenses import dcn, incore, throughput, views
+from stepscope.lenses import views
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.executions.breakdown import Breakdown
 from stepscope.lenses.views.executions.launches import Launches
@@ -22,8 +22,9 @@ from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.comparing import compare as compare_lens
 from stepscope.queries.executions import Executions, compare_ranks
+from stepscope.queries.lenses import LENS_KINDS, LENSES
 from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
-from stepscope.queries.selection import LENS_KINDS, Choice, candidates, newest, newest_of_each, require_one_run
+from stepscope.queries.selection import Choice, candidates, newest, newest_of_each, require_one_run
 from stepscope.queries.subjects import findings
 from stepscope.queries.windows import Windows
 from stepscope.store.reading import Problem
@@ -165,10 +166,7 @@ class Source:
         """What the throughput, in-core or dcn lens says of the chosen records."""
         refs = self.several(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
-        return self.caches.answers.get(key, lambda: _MODULES[lens].analyze([self.read(ref) for ref in refs], chosen))
-
-
-_MODULES: dict[str, Any] = {"throughput": throughput, "incore": incore, "dcn": dcn}
+        return self.caches.answers.get(key, lambda: LENSES[lens].analyze([self.read(ref) for ref in refs], chosen))
 
 
 def require_lens(lens: str) -> str:

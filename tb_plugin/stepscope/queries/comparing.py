@@ -9,9 +9,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from stepscope.lenses import dcn, incore, throughput, views
+from stepscope.lenses import views
 from stepscope.lenses.views.options import ViewsOptions
 from stepscope.queries import options as option_tables
+from stepscope.queries.lenses import LENSES
 from stepscope.queries.notebook import HtmlTable
 from stepscope.queries.renames import renames
 from stepscope.queries.significance import significance
@@ -19,8 +20,6 @@ from stepscope.queries.tables import Row, comparison_rows
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
-
-_MODULES: dict[str, Any] = {"throughput": throughput, "incore": incore, "dcn": dcn}
 
 
 @dataclass(frozen=True)
@@ -73,7 +72,7 @@ def compare(lens: str, a: Source, b: Source, values: Mapping[str, Any]) -> Compa
     chosen = option_tables.build(lens, values)
     mine, theirs = a.analyze(lens, chosen), b.analyze(lens, chosen)
     more = {"significance": significance(mine, theirs)} if lens == "throughput" else {}
-    return ComparisonAnswer(lens, _MODULES[lens].compare(mine, theirs, chosen), more)
+    return ComparisonAnswer(lens, LENSES[lens].compare(mine, theirs, chosen), more)
 
 
 def _views(a: Source, b: Source, values: dict[str, Any]) -> ComparisonAnswer:

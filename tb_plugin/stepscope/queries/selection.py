@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from stepscope.errors import NotFound, OptionError
 from stepscope.queries.catalog import RecordRef
 
-LENS_KINDS = {"views": "profile", "throughput": "throughput", "incore": "incore", "dcn": "collectives"}
-
 
 @dataclass(frozen=True)
 class Choice:

@@ -23,7 +23,8 @@ from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef
 from stepscope.queries.documents import Query
 from stepscope.queries.joined import chosen_refs
-from stepscope.queries.selection import LENS_KINDS, newest
+from stepscope.queries.lenses import LENS_KINDS
+from stepscope.queries.selection import newest
 
 VIEWS = ("op", "scope", "graph", "code")
 _MEMORY_COLUMNS = 1000

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, Subject, find
-from stepscope.lenses import dcn, incore, throughput
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.selection import LENS_KINDS, allowed, newest_of_each, require_any
+from stepscope.queries.lenses import LENS_KINDS, LENSES
+from stepscope.queries.selection import allowed, newest_of_each, require_any
 
 if TYPE_CHECKING:
     from stepscope.queries.asking import Source
@@ -59,6 +59,5 @@ def _job(source: Source, ref: RecordRef) -> str:
 def _result(source: Source, lens: str, ref: RecordRef) -> Any:
     if lens == "views":
         return source.engine(ref)
-    module: Any = {"throughput": throughput, "incore": incore, "dcn": dcn}[lens]
     key = (lens, "finding", ref.run, ref.name, ref.key)
-    return source.caches.answers.get(key, lambda: module.analyze([source.read(ref)]))
+    return source.caches.answers.get(key, lambda: LENSES[lens].analyze([source.read(ref)]))
