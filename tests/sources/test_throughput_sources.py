@@ -62,22 +62,26 @@ def test_every_printed_rate_is_kept_as_the_parsed_logs_have_it(shared: Path) -> 
 
 
 def test_printed_rates_come_out_within_the_error_of_the_formula_check(shared: Path) -> None:
+    """The greatest errors are those of the check, which fitted two numbers, within a tenth: here only the start is free.
+
+    A batch size with fractions, such as the check's 2047.985, takes up the rounding of single stamps; samples are whole
+    here, and a log of four points shows the difference.
+    """
     folder = shared / "data" / "throughput" / "cerebras"
     checks = json.loads((folder / "FORMULA_CHECK.json").read_text())
     reproduced = 0
     for check in checks:
         rate, rate_max, average, average_max = map(float, re.findall(r"\d\.\d+e[-+]\d+", check["agreement"]))
         found = series(records(folder / f"{check['log']}.txt")["train"], figures="computed")
-        # The check fitted a batch size with fractions, which takes up some of the rounding of the stamps.
         error = np.abs(found.average / found.reported_average - 1)
-        assert error.max() <= max(1.5 * average_max, 2e-5), check["log"]
-        assert np.median(error) <= max(1.5 * average, 1e-5), check["log"]
+        assert error.max() <= (1.1 if len(error) > 4 else 1.4) * average_max, check["log"]
+        assert np.median(error) <= 1.5 * average, check["log"]
         if rate < 1e-4:
             reproduced += 1
             error = np.abs(found.local / found.reported_local - 1)
-            assert error.max() <= max(1.5 * rate_max, 2e-5), check["log"]
-            assert np.median(error) <= max(1.5 * rate, 1e-5), check["log"]
-    assert reproduced >= 7
+            assert error.max() <= 1.1 * rate_max, check["log"]
+            assert np.median(error) <= 1.5 * rate, check["log"]
+    assert reproduced >= 9
 
 
 BATCH_SIZES = {"00": 112, "02": 1168, "03": 99, "04": 1024, "05": 1024, "06": 130, "08": 1024, "09": 1024} | {

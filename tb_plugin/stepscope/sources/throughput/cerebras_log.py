@@ -15,10 +15,10 @@ import numpy as np
 
 from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import SAME_RATE, UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.throughput.console_fit import Origin, origin
+from stepscope.sources.throughput.console_fit import Origin, asked_per_batch, origin
 from stepscope.sources.throughput.console_lines import RATE_MARK, ConsoleLog, Point, parse, series_of
 
 
@@ -95,11 +95,9 @@ def _counts(step: np.ndarray, found: Origin | None) -> np.ndarray:
 
 def _rule(points: Sequence[Point], found: Origin | None) -> str:
     """A Rate that differs from GlobalRate at its first point was asked for before: after every batch."""
-    first = points[0]
-    if found is None and first.step > 0:
+    if found is None and points[0].step > 0:
         return "unknown"
-    differs = abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision
-    return "batch" if differs else "log_step"
+    return "batch" if asked_per_batch(points) else "log_step"
 
 
 def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:

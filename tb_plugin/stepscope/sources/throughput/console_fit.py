@@ -3,6 +3,9 @@
 At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on a line whose slope
 is the batch size and whose intercept is the start. The answer is only given where it is certain: the log begins at its
 first interval, the slope is a whole number, and every point lies on the line within what the printed digits allow.
+
+With the batch size whole, only the start is free: it is put where the relative errors of all printed rates, both of
+them, have the least sum of squares.
 """
 
 from __future__ import annotations
@@ -12,12 +15,17 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
+from stepscope.model.throughput import SAME_RATE, Throughput
 from stepscope.sources.throughput.console_lines import NS_PER_SECOND, Point
+
+F64 = NDArray[np.float64]
 
 STAMP_ERROR_S = 0.001
 LARGEST_DEVIATION_S = 0.25
 LEAST_POINTS = 3
+FIT_ROUNDS = 8
 
 
 @dataclass(frozen=True)
@@ -52,10 +60,47 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
     start = float(np.average(starts, weights=allowed**-2))
     if np.abs(starts - start).max() > LARGEST_DEVIATION_S + 3 * allowed.max():
         return None
+    start = _best_start(points, time_s, batch * step, start)
     start_ns = first_ns + round(start * NS_PER_SECOND)
     if begin_ns is not None and start_ns < begin_ns - NS_PER_SECOND:
         return None
     return Origin(batch, start_ns)
+
+
+def asked_per_batch(points: Sequence[Point]) -> bool:
+    """Whether Rate was asked for between log steps: only the first answer of a tracker equals GlobalRate."""
+    first = points[0]
+    return abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision
+
+
+def _best_start(points: Sequence[Point], time_s: F64, total: F64, start: float) -> float:
+    """The start that minimises the squared relative errors of the printed rates, by Gauss and Newton from a good one.
+
+    Of a Rate the start moves only the first interval, and later ones by what smoothing carries of it.
+    """
+    printed = np.array([point.global_rate for point in points])
+    local = np.array([point.rate for point in points])
+    both = not asked_per_batch(points) and bool((local > 0).all())
+    carried = Throughput.smoothing ** np.arange(len(points))
+    first = float(time_s[0])
+    for _ in range(FIT_ROUNDS if start < first else 0):
+        average = total / (time_s - start)
+        error, slope = average / printed - 1, average / (time_s - start) / printed
+        if both:
+            error = np.append(error, _smoothed(total, time_s, start) / local - 1)
+            slope = np.append(slope, carried * average[0] / (first - start) / local)
+        # Counting began before the first point, however far a step would lead.
+        start = min(start - float(error @ slope / (slope @ slope)), (start + first) / 2)
+    return start
+
+
+def _smoothed(total: F64, time_s: F64, start: float) -> F64:
+    """Rate, asked for at each of these times."""
+    current = np.diff(total, prepend=0) / np.diff(time_s, prepend=start)
+    rates = [float(current[0])]
+    for value in current[1:].tolist():
+        rates.append((1 - Throughput.smoothing) * value + Throughput.smoothing * rates[-1])
+    return np.array(rates)
 
 
 def _from_the_start(points: Sequence[Point], begin_ns: int | None) -> bool:
