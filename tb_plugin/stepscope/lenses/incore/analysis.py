@@ -125,11 +125,11 @@ def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = 
         return _analyze_one(records, options)
     if len(records) == 1:
         return _analyze_one(records[0], options)
-    merged = [_merged_run(_analyze_one(r, options).phases) if r.variant == "merged" else None for r in records]
+    merged = [merged_run(_analyze_one(r, options).phases) if r.variant == "merged" else None for r in records]
     return _analyze_one(combine(records, merged), options)
 
 
-def _merged_run(phases: Phases | None) -> dict[str, int] | None:
+def merged_run(phases: Phases | None) -> dict[str, int] | None:
     """The stamps of a merged run, where its task's bounds hold its collective."""
     if phases is None or phases.collective is None or phases.task is None or not len(phases.task.ordered):
         return None

@@ -1,4 +1,4 @@
-"""Two in-core results side by side, phase by phase."""
+"""Two in-core results side by side: phase by phase, and pair by pair where they hold runs."""
 
 from __future__ import annotations
 
@@ -7,27 +7,34 @@ from typing import Any
 
 from stepscope.lenses.incore.analysis import InCoreResult
 from stepscope.lenses.incore.collective import DURATIONS
+from stepscope.lenses.incore.compared_runs import RunFigure, RunKey, run_figures
 from stepscope.lenses.incore.document import phase_names
 from stepscope.lenses.incore.exactness import median_x2
 from stepscope.lenses.incore.options import InCoreOptions
 
-Figures = dict[str, int]
+Figures = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class ComparisonRow:
-    """A phase or figure in both results; None where one does not have it."""
+    """A phase or figure in both results; None where one does not have it.
+
+    Attributes:
+        run: The pair or run of which it is a part; None for a phase of the record's invocations.
+    """
 
     key: str
     a: Figures | None
     b: Figures | None
+    run: RunKey | None = None
 
     def to_json(self) -> dict[str, Any]:
         """The row; delta is a - b."""
         both = self.a is not None and self.b is not None
         delta = {"cycles_x2": self.a["cycles_x2"] - self.b["cycles_x2"]} if self.a and self.b else None
         state = "both" if both else "added" if self.b is None else "removed"
-        return {"key": self.key, "a": self.a, "b": self.b, "delta": delta, "state": state}
+        row = {"key": self.key, "a": self.a, "b": self.b, "delta": delta, "state": state}
+        return row if self.run is None else row | {self.run.kind: self.run.number, "phase": self.run.phase}
 
 
 @dataclass(frozen=True)
@@ -58,11 +65,24 @@ class Comparison:
 
 
 def compare(a: InCoreResult, b: InCoreResult, options: InCoreOptions | None = None) -> Comparison:
-    """Aligns two results by phase name; a figure is twice the median over the usable invocations, and so exact."""
+    """Aligns two results by phase name, and their runs by pair.
+
+    A phase's figure is twice the median over the usable invocations, a run's twice its length: both are exact.
+    """
     mine, other = _figures(a), _figures(b)
     keys = [*mine, *(key for key in other if key not in mine)]
-    rows = tuple(ComparisonRow(key, mine.get(key), other.get(key)) for key in keys)
-    return Comparison(_name(a), _name(b), rows, a.record.clock_freq_hz == b.record.clock_freq_hz)
+    rows = [ComparisonRow(key, mine.get(key), other.get(key)) for key in keys]
+    return Comparison(_name(a), _name(b), (*rows, *_runs(a, b)), a.record.clock_freq_hz == b.record.clock_freq_hz)
+
+
+def _runs(a: InCoreResult, b: InCoreResult) -> list[ComparisonRow]:
+    mine, other = run_figures(a, b), run_figures(b, a)
+    keys = sorted(dict.fromkeys([*mine, *other]), key=lambda key: (key.kind, key.number))
+    return [ComparisonRow(str(key), _of_run(mine.get(key)), _of_run(other.get(key)), key) for key in keys]
+
+
+def _of_run(figure: RunFigure | None) -> Figures | None:
+    return None if figure is None else {"cycles_x2": 2 * figure.cycles, "n": 1, **figure.setup}
 
 
 def _name(result: InCoreResult) -> str:
