@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,6 @@ from stepscope.model.throughput import (
     Samples,
     Spans,
     Throughput,
-    from_scalars,
     merge,
 )
 
@@ -137,37 +135,3 @@ def test_processes_side_by_side_are_said() -> None:
 def test_series_of_different_names_are_not_joined() -> None:
     with pytest.raises(RecordError, match="eval"):
         merge([block(0, 0, 1), dataclasses.replace(block(1, 1, 2), name="eval")])
-
-
-@dataclass
-class Points:
-    tag: str
-    step: Any
-    wall_time_s: Any
-    value: Any = field(default_factory=list)
-
-
-def points(tag: str, step: list[int], value: list[float]) -> Points:
-    return Points(tag, np.array(step), 1.7e9 + np.array(step, float), np.array(value))
-
-
-def test_scalars_alone_become_reported_rates_without_an_invented_start() -> None:
-    record = from_scalars(
-        [points("eval/local_tokens_per_sec", [2, 3], [5.0, 6.0]), points("eval/avg_tokens_per_sec", [1, 2], [3.0, 4.0])]
-    )
-    record.validate()
-    assert (record.name, record.unit, record.start_ns) == ("eval", "tokens", UNKNOWN_NS)
-    assert record.samples.step.tolist() == [1, 2, 3]
-    assert record.reported.local_samples_per_sec.tolist() == [-1.0, 5.0, 6.0]
-    assert record.reported.avg_samples_per_sec.tolist() == [3.0, 4.0, -1.0]
-
-
-@pytest.mark.parametrize(("first_local", "rule"), [(4.0, "log_step"), (40.0, "batch")])
-def test_a_first_rate_unlike_the_average_was_asked_for_before(first_local: float, rule: str) -> None:
-    local = points("local_samples_per_sec", [1, 2], [first_local, 5.0])
-    assert from_scalars([local, points("avg_samples_per_sec", [1, 2], [4.0, 4.5])]).sampling_rule == rule
-
-
-def test_other_scalars_are_refused() -> None:
-    with pytest.raises(RecordError, match="loss"):
-        from_scalars([points("loss", [1], [1.0])])

@@ -11,7 +11,7 @@ import dataclasses
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import ClassVar, Protocol, TypeVar
+from typing import ClassVar, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -366,71 +366,3 @@ def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Loss, ...]:
         expected = part.block + 1
         total = part.total_before + int(part.marks.count[part.marks.count > 0].sum())
     return tuple(losses)
-
-
-class ScalarPoints(Protocol):
-    """The points of one scalar tag, in ascending order of time."""
-
-    @property
-    def tag(self) -> str:
-        """The tag as written."""
-
-    @property
-    def step(self) -> I64:
-        """Training steps."""
-
-    @property
-    def wall_time_s(self) -> F64:
-        """Unix times."""
-
-    @property
-    def value(self) -> F64:
-        """Rates."""
-
-
-def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
-    """A record of rates that were only written as scalars: `[<name>/](avg|local)_<unit>_per_sec`.
-
-    The batch size and the start are not known, so the record has reported rates and no marks.
-
-    Raises:
-        RecordError: There is no such tag.
-    """
-    named = {one.tag.rpartition("/")[2].partition("_")[0]: one for one in series}
-    local, average = named.get("local"), named.get("avg")
-    leading = average or local
-    if leading is None:
-        raise _broken("scalars", f"no rate among the tags {[one.tag for one in series]}")
-    steps = np.unique(np.concatenate([one.step for one in (local, average) if one is not None]))
-    wall_ns = np.rint(_by_step(steps, leading, leading.wall_time_s) * 1e9).astype(np.int64)
-    anchor = int(wall_ns[0]) if len(wall_ns) else 0
-    name, _, word = leading.tag.rpartition("/")
-    return Throughput(
-        header=Header(wall_anchor_ns=anchor, producer="scalars"),
-        name=name or "train",
-        unit=word.partition("_")[2].removesuffix("_per_sec"),
-        sampling_rule=_rule_of_scalars(local, average),
-        strings=Strings.of(()),
-        samples=Samples(step=steps, time_ns=wall_ns - anchor),
-        reported=Reported(
-            sample=np.arange(len(steps)),
-            local_samples_per_sec=_by_step(steps, local, local.value) if local else np.full(len(steps), -1.0),
-            avg_samples_per_sec=_by_step(steps, average, average.value) if average else np.full(len(steps), -1.0),
-        ),
-    )
-
-
-def _rule_of_scalars(local: ScalarPoints | None, average: ScalarPoints | None) -> str:
-    """At its first question Rate equals GlobalRate. Where it does not, it was asked before: after every batch."""
-    if local is None or average is None or not len(local.step) or not len(average.step):
-        return "unknown"
-    same_step = int(local.step[0]) == int(average.step[0])
-    first, total = float(local.value[0]), float(average.value[0])
-    return "batch" if same_step and abs(first - total) > SAME_RATE * abs(total) else "log_step"
-
-
-def _by_step(steps: I64, points: ScalarPoints, values: F64) -> F64:
-    """The values at the steps: the last one written for a step, -1 where there is none."""
-    found = np.full(len(steps), -1.0)
-    found[np.searchsorted(steps, points.step)] = values
-    return found

@@ -11,7 +11,8 @@ import numpy as np
 
 from stepscope.errors import NotFound
 from stepscope.model.columns import Header, Record
-from stepscope.model.throughput import Throughput, from_scalars, merge
+from stepscope.model.scalar_rates import from_scalars, rate_tag
+from stepscope.model.throughput import Throughput, merge
 from stepscope.sources.format import Imported
 from stepscope.store.reading import Problem, RecordEntry, RecordStore, ScalarSeries
 
@@ -159,7 +160,9 @@ def _scalar_refs(series: Sequence[ScalarSeries], blocks: Collection[RecordRef]) 
     logged = {(ref.run, ref.name) for ref in blocks if ref.kind == "throughput"}
     grouped: dict[tuple[str, str], list[ScalarSeries]] = {}
     for one in series:
-        grouped.setdefault((one.run, one.tag.rpartition("/")[0] or "train"), []).append(one)
+        tag = rate_tag(one.tag)
+        if tag is not None:
+            grouped.setdefault((one.run, tag.name or "train"), []).append(one)
     return {
         _scalar_ref(run, name, found): found
         for (run, name), found in grouped.items()

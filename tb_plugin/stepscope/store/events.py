@@ -10,6 +10,7 @@ from typing import Any
 
 from google.protobuf.message import DecodeError
 
+from stepscope.model.scalar_rates import RATE_WORDS
 from stepscope.model.wire import (
     DELIMITED,
     FIXED32,
@@ -40,7 +41,7 @@ _LARGEST_FLOAT32 = 3.4028234e38
 
 _PLUGIN = PLUGIN_NAME.encode()
 _PLUGIN_FIELD = b"".join(delimited(1, _PLUGIN))
-_RATE_TAG = b"_per_sec"
+_PER_SEC, _EXAMPLES = (word.encode() for word in RATE_WORDS)
 
 
 def version_event(wall_time_s: float) -> bytes:
@@ -85,7 +86,7 @@ def parse(payload: bytes) -> storage_pb2.EventView | None:
     Raises:
         DecodeError: The bytes are no event.
     """
-    if _PLUGIN_FIELD in payload or _RATE_TAG in payload:
+    if _PLUGIN_FIELD in payload or _PER_SEC in payload or _EXAMPLES in payload:
         return storage_pb2.EventView.FromString(payload)
     return None
 

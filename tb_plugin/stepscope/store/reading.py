@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from stepscope.errors import DamagedRecord, LimitExceeded
 from stepscope.model import kinds
 from stepscope.model.columns import Record
+from stepscope.model.scalar_rates import rate_tag
 from stepscope.model.wire import Buffer
 from stepscope.pb import storage_pb2
 from stepscope.store import envelope
@@ -136,9 +137,8 @@ class RecordStore(Protocol):
 
 
 def is_rate(tag: str) -> bool:
-    """Whether the tag's last component names a rate: `avg_samples_per_sec`, `train/local_tokens_per_sec`."""
-    last = tag.rpartition("/")[2]
-    return last.endswith("_per_sec") and last.startswith(("avg_", "local_"))
+    """Whether a tag names a rate, such as `avg_samples_per_sec`."""
+    return rate_tag(tag) is not None
 
 
 def is_moment(wall_time_s: float) -> bool:
