@@ -24,8 +24,9 @@ MICROS = ("total_cpu_exec_micros", "cpu_exec_micros", "accelerator_exec_micros",
 """The op view's names of the fields after the first."""
 WHY = {"no_launch": torch_trace.NO_LAUNCH, "launch_outside_op": torch_trace.OUTSIDE_OP}
 
-# 322 device events and 13 launches of this trace have no correlation, and the reference joins them through that.
 JOINED_BY_ABSENCE = "hta~mtia_inference_trace~mtia_inference_rank_0"
+"""Of this trace 322 device events and 13 calls of the host have no correlation, and the reference joins them through
+that: all of them to the last such call. Here what says nothing of its launch has none in the trace."""
 
 
 @pytest.fixture(scope="module", params=TRACES)
@@ -62,6 +63,19 @@ def test_every_figure_equals_the_reference(case: tuple[str, dict, Profile]) -> N
         assert found.unattributed == _unattributed(reference)
     total = sum(row[1] for row in _unattributed(reference).values())
     assert sum(row[1] for row in found.unattributed.values()) == total
+
+
+def test_work_that_names_no_launch_is_not_given_one(shared: Path) -> None:
+    path = shared / "data" / "torch" / (JOINED_BY_ABSENCE.replace("~", "/") + ".json.gz")
+    profile = torch_trace.read(path).records[0].record
+    events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
+    silent = [e for e in events if e.get("cat") == "mtia_ccp_events" and "correlation" not in e["args"]]
+    calls = [e for e in events if e.get("cat") == "mtia_runtime" and "correlation" not in e.get("args", {})]
+    assert (len(silent), len(calls)) == (322, 13)
+    # All of the work started before the call that the reference gives it to, so that cannot have launched it.
+    assert all(event["ts"] < calls[-1]["ts"] for event in silent)
+    spent = sum(round(e["dur"] * 1000) for e in silent)
+    assert tables(profile).unattributed[torch_trace.NO_LAUNCH] == (322, spent)
 
 
 def _unattributed(reference: dict) -> dict[str, tuple[int, int]]:

@@ -38,7 +38,7 @@ COLLECTIVE = "Collective name"
 """The attribute of kernels and ops that communicate."""
 
 _COPY, _SET = (
-    re.compile("mem_?cpy|copy(?:Host|Device)", re.IGNORECASE),
+    re.compile("mem_?cpy|copy(?:Host|Device)|dma_", re.IGNORECASE),
     re.compile("mem_?set|FillBuffer", re.IGNORECASE),
 )
 _COLLECTIVE_KERNEL = re.compile("(?:nccl|rccl|hccl|oneccl)", re.IGNORECASE)
