@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
-from stepscope.model.columns import Group, Header, Loss, Record, Strings, column
+from stepscope.model.columns import Group, Loss, Record, Strings, column
 from stepscope.pb import throughput_pb2
 
 I8 = NDArray[np.int8]

@@ -14,8 +14,18 @@ DAY_NS = 86_400 * NS_PER_SECOND
 
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?")
-_RATE_LINE = re.compile(r"\|\s*(Train|Eval|Valid|Test)\w*\s+(?=.*\bRate=.*\bGlobalRate=)", re.IGNORECASE)
+_RATES = r"(?=.*\bRate=.*\bGlobalRate=)"
+_RATE_LINES = tuple(
+    re.compile(pattern + _RATES, re.IGNORECASE)
+    for pattern in (
+        r"\|\s*(?P<phase>Train|Eval|Valid|Test)\w*[\s:]\s*",
+        # torch_xla before it printed words, and the loops that were written after its examples.
+        r"\[(?P<device>xla:\d+(?:/\d+)?)\]\s*\((?P<step>\d+)\)",
+        r"\b(?P<phase>Train|Eval|Valid|Test)\w*/\s*(?P<clock>[\d:]{8}), device (?P<device>[^,\s]+), step (?P<step>\d+)",
+    )
+)
 _PAIR = re.compile(r"(\w+)[=>]\s*([^\s,]+)(?:\s+(\w+)/s(?:ec)?\b)?")
+_DATE = re.compile(r"\b[A-Z][a-z]{2} ([A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\b")
 _CLOCK = re.compile(r"\b(\d\d):(\d\d):(\d\d)\b")
 _SAVING = re.compile(r"Saving checkpoint at (?:global )?step (\d+)")
 _SAVED = re.compile(r"Saved checkpoint\b")
@@ -69,7 +79,7 @@ def parse(lines: Iterable[str]) -> ConsoleLog:
     day = _Days()
     for number, raw in enumerate(lines, 1):
         line = _COLOURS.sub("", raw)
-        rates = _RATE_LINE.search(line)
+        rates = next((found for pattern in _RATE_LINES if (found := pattern.search(line))), None)
         stamp = _stamp(line, rates.start() if rates else len(line))
         if rates is not None:
             _take_point(log, day, line, rates, stamp, number)
@@ -101,31 +111,34 @@ class _Days:
 
 
 def _stamp(line: str, end: int) -> int | None:
+    """The stamp before the message, or the date that stands in it in full."""
     found = list(_STAMP.finditer(line, 0, end))
-    if not found:
-        return None
-    whole, fraction = found[-1].groups()
+    date = None if found else _DATE.search(line)
+    whole, fraction = found[-1].groups() if found else (date[1] if date else "", None)
     try:
-        moment = datetime.fromisoformat(whole).replace(tzinfo=timezone.utc)
+        moment = datetime.strptime(whole, "%b %d %H:%M:%S %Y") if date else datetime.fromisoformat(whole)
     except ValueError:
         return None
-    return int(moment.timestamp()) * NS_PER_SECOND + int((fraction or "0").ljust(9, "0"))
+    second = int(moment.replace(tzinfo=timezone.utc).timestamp())
+    return second * NS_PER_SECOND + int((fraction or "0").ljust(9, "0"))
 
 
 def _take_point(log: ConsoleLog, day: _Days, line: str, rates: re.Match[str], stamp: int | None, number: int) -> None:
+    head = rates.groupdict()
     pairs = {key: (value, unit) for key, value, unit in _PAIR.findall(line[rates.end() :])}
     text, unit = pairs.get("Rate", ("", ""))
     total = pairs.get("GlobalRate", ("", ""))[0]
-    step = pairs.get("Batch") or pairs.get("Step") or pairs.get("GlobalStep") or ("", "")
-    if stamp is None and "Time" in pairs:
-        stamp = day.absolute(pairs["Time"][0])
-    local, average, at = figures.rate(text), figures.rate(total), figures.whole(step[0])
+    steps = (head.get("step"), *(pairs.get(word, ("", ""))[0] for word in ("Batch", "Step", "GlobalStep")))
+    clock = head.get("clock") or pairs.get("Time", ("", ""))[0]
+    if stamp is None:
+        stamp = day.absolute(clock)
+    local, average, at = figures.rate(text), figures.rate(total), figures.whole(next(filter(None, steps), ""))
     if local is None or average is None or at is None or at < 0:
         log.broken.append(number)
         return
     point = Point(
-        phase="train" if rates[1].lower() == "train" else "eval",
-        device=pairs.get("Device", ("", ""))[0],
+        phase="train" if (head.get("phase") or "train").lower() == "train" else "eval",
+        device=head.get("device") or pairs.get("Device", ("", ""))[0],
         step=at,
         rate=local,
         global_rate=average,

@@ -57,12 +57,21 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
 
 def _series(path: Path, state: dict[str, Any], entries: list[dict[str, Any]]) -> Iterator[NamedRecord]:
-    for name in ("train", "eval"):
+    for name in _names(entries):
         for unit, suffix in RATE_SUFFIXES.items():
             found = [entry for entry in entries if figures.rate(entry.get(name + suffix)) is not None]
             if found:
                 steps = [max(figures.whole(entry.get("step")) or 0, 0) for entry in found]
                 yield NamedRecord(name, _record(path, state, name, unit, found, steps), max(steps))
+
+
+def _names(entries: list[dict[str, Any]]) -> list[str]:
+    """What was measured: train first, then eval, or one name for each data set of an evaluation."""
+    suffixes = tuple(RATE_SUFFIXES.values())
+    found = {
+        key.removesuffix(suffix) for entry in entries for key in entry for suffix in suffixes if key.endswith(suffix)
+    }
+    return sorted(found, key=lambda name: (name != "train", name))
 
 
 def _record(

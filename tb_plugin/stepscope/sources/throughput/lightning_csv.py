@@ -1,7 +1,7 @@
 """metrics.csv of Lightning's CSVLogger with a ThroughputMonitor.
 
 The monitor logs totals (`<stage>/time`, `<stage>/samples`) and a rate over its window. From the totals the samples are
-counted; the monitor's own rate is kept as reported.
+counted; the monitor's own rate is kept as reported. Items, such as tokens, are a series of their own where it has them.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from stepscope.sources.throughput import figures
 NS_PER_SECOND = 1e9
 LARGEST = 2.0**53
 LONGEST_SECONDS = 1e9
-RATE = "samples_per_sec"
+TOTALS = {"samples": "samples", "items": "lengths"}
+"""The column with the total of each unit."""
 Row = dict[str, str]
 
 
@@ -52,15 +53,20 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
 
 def _series(path: Path, rows: list[Row]) -> Iterator[NamedRecord]:
-    columns = [name for name in (rows[0] if rows else {}) if name and name.endswith(f"/{RATE}")]
-    stages = dict.fromkeys(name.partition("/")[0] for name in columns)
-    for stage in stages:
-        # The rate of all devices where it is logged, else that of one.
-        column = next(name for name in (f"{stage}/{RATE}", f"{stage}/device/{RATE}", *columns) if name in columns)
-        found = [row for row in rows if _number(row, column) is not None]
-        if found:
-            record = _record(path, stage, column, found, len(rows))
-            yield NamedRecord(stage, record, int(record.samples.step.max()))
+    names = [name for name in (rows[0] if rows else {}) if name]
+    for unit in TOTALS:
+        rate = f"/{unit}_per_sec"
+        stages: dict[str, list[str]] = {}
+        for name in names:
+            if name.endswith(rate):
+                stages.setdefault(name.partition("/")[0], []).append(name)
+        for stage, columns in stages.items():
+            # The rate of all devices where it is logged, else that of one.
+            column = next((name for name in (f"{stage}{rate}", f"{stage}/device{rate}") if name in columns), columns[0])
+            found = [row for row in rows if _number(row, column) is not None]
+            if found:
+                record = _record(path, stage, unit, column, found)
+                yield NamedRecord(stage, record, int(record.samples.step.max()))
 
 
 def _number(row: Row, column: str) -> float | None:
@@ -68,10 +74,10 @@ def _number(row: Row, column: str) -> float | None:
     return number if number is not None and number < LARGEST else None
 
 
-def _record(path: Path, stage: str, column: str, rows: list[Row], all_rows: int) -> Throughput:
+def _record(path: Path, stage: str, unit: str, column: str, rows: list[Row]) -> Throughput:
     step = np.array([int(_number(row, "step") or 0) for row in rows])
     times = [_number(row, f"{stage}/time") for row in rows]
-    totals = [_number(row, f"{stage}/samples") for row in rows]
+    totals = [_number(row, f"{stage}/{TOTALS[unit]}") for row in rows]
     timed = None not in times
     time_ns = np.array([round(min(time or 0.0, LONGEST_SECONDS) * NS_PER_SECOND) for time in times], np.int64)
     counted = (
@@ -83,6 +89,7 @@ def _record(path: Path, stage: str, column: str, rows: list[Row], all_rows: int)
     return Throughput(
         header=Header(producer="Lightning CSVLogger", source=path.name, losses=losses),
         name=stage,
+        unit=unit,
         start_ns=0 if counted else UNKNOWN_NS,
         sampling_rule=f"at each logged row, as {column} over the monitor's window",
         devices=1 if "/device/" in column else 0,
