@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
+from stepscope.lenses.comparison import Comparison
 from stepscope.lenses.dcn.options import DcnOptions
 from stepscope.lenses.dcn.result import DcnResult
 from stepscope.lenses.dcn.rows import Row
@@ -26,23 +26,10 @@ FIGURES = (
 )
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Rows over all hosts of `a` beside those of `b`, largest change of total stall first. A delta is a minus b."""
-
-    a: str
-    b: str
-    rows: tuple[dict[str, Any], ...]
-    unmatched_share: float
-
-    def to_json(self) -> dict[str, Any]:
-        """The comparison document of the public surface."""
-        return {"a": self.a, "b": self.b, "rows": list(self.rows), "unmatched_share": self.unmatched_share}
-
-
 def compare(a: DcnResult, b: DcnResult, options: DcnOptions | None = None) -> Comparison:
     """Compares two results by program and rendezvous; a program's id changes with every compilation and is left out.
 
+    Rows are over all hosts, the largest change of total stall first.
     Where one program name stands for several compiled programs, their rows are told apart by their order.
     """
     mine, theirs = _by_key(a.all_cores), _by_key(b.all_cores)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
+from stepscope.lenses.comparison import Comparison
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.result import Series, ThroughputResult
 
@@ -14,22 +14,11 @@ STEP_TIMES = ("mean_ns", "p50_ns", "p95_ns", "max_ns")
 PLAIN = ("steps_per_sec", "mfu", "data_wait_share", "time_to_first_sample_ns", "samples_to_date", "last_step")
 
 
-@dataclass(frozen=True)
-class Comparison:
-    """Statistics of `a` beside those of `b`, by series and statistic. A delta is a minus b; `speed_up` is a over b."""
-
-    a: str
-    b: str
-    rows: tuple[dict[str, Any], ...]
-    unmatched_share: float
-
-    def to_json(self) -> dict[str, Any]:
-        """The comparison document of the public surface."""
-        return {"a": self.a, "b": self.b, "rows": list(self.rows), "unmatched_share": self.unmatched_share}
-
-
 def compare(a: ThroughputResult, b: ThroughputResult, options: ThroughputOptions | None = None) -> Comparison:
-    """Compares two results, series by series: by name, or the only series of each whatever their names."""
+    """Compares two results, series by series: by name, or the only series of each whatever their names.
+
+    Rows are by series and statistic; those of an average have a `speed_up` too: a over b.
+    """
     mine, theirs = _by_name(a), _by_name(b)
     if len(mine) == len(theirs) == 1:
         theirs = dict(zip(mine, theirs.values(), strict=True))
