@@ -88,10 +88,19 @@ class Pairs:
         return {"x": torch.full((2,), float(index)), "labels": torch.tensor([0.0])}
 
 
-def test_lightning_counts_accumulated_and_smaller_batches(tmp_path: Path) -> None:
-    lightning = framework("lightning.pytorch")
+@pytest.mark.parametrize("package", ["lightning.pytorch", "pytorch_lightning"])
+def test_lightning_counts_accumulated_and_smaller_batches(
+    tmp_path: Path, package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lightning = framework(package)
     torch = framework("torch")
+    monkeypatch.delitem(sys.modules, "stepscope.integrations.lightning", raising=False)
+    if package == "pytorch_lightning":
+        # As where only the older package is installed.
+        monkeypatch.setitem(sys.modules, "lightning.pytorch", None)
     from stepscope.integrations.lightning import ThroughputCallback
+
+    assert issubclass(ThroughputCallback, lightning.Callback)
 
     class Model(lightning.LightningModule):  # type: ignore[name-defined,misc]
         def __init__(self) -> None:

@@ -12,9 +12,7 @@ from typing import Any
 
 from keras.callbacks import Callback
 
-from stepscope.integrations.spans import SpanSwitch
-from stepscope.shim.throughput_log import ThroughputLog
-from stepscope.shim.writer import Writer
+from stepscope.integrations.series import CallbackSeries
 
 
 class ThroughputCallback(Callback):  # type: ignore[misc]
@@ -38,28 +36,17 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         **settings: Any,
     ) -> None:
         super().__init__()
-        self._target = target
         self._batch_size = batch_size
         self._samples = samples
-        self._name = name
-        self._settings = settings
-        self._owned: Writer | None = None
+        self._series = CallbackSeries(target, name, settings)
         self._step = 0
         self._last_batch = -1
-        self.series: ThroughputLog | None = None
-        self._spans: SpanSwitch
 
     def on_train_begin(self, logs: Any = None) -> None:
         """Begins the series, at the optimizer's step where a model goes on training."""
-        writer = self._target
-        if not isinstance(writer, Writer):
-            writer = self._owned = Writer(writer)
         self._step = int(self.model.optimizer.iterations)
         steps = self.params.get("steps")
-        planned = self._step + steps * self.params["epochs"] if steps else None
-        settings: dict[str, Any] = {"planned_steps": planned} | self._settings
-        self.series = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.series)
+        self._series.begin(self._step + steps * self.params["epochs"] if steps else None)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         """Batches are numbered anew."""
@@ -67,10 +54,8 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
         """Counts the batches since the last call: several where `steps_per_execution` is set."""
-        if self.series is None:
-            return
         self._step += batch - self._last_batch
-        self.series.add(self._counted(batch), step=self._step)
+        self._series.add(self._counted(batch), step=self._step)
         self._last_batch = batch
 
     def _counted(self, batch: int) -> int | None:
@@ -81,20 +66,12 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_test_begin(self, logs: Any = None) -> None:
         """Evaluation begins."""
-        if self.series is not None:
-            self._spans.begin("evaluation")
+        self._series.begin_span("evaluation")
 
     def on_test_end(self, logs: Any = None) -> None:
         """Evaluation has ended."""
-        if self.series is not None:
-            self._spans.end()
+        self._series.end_span()
 
     def on_train_end(self, logs: Any = None) -> None:
         """Ends the series."""
-        if self.series is not None:
-            self._spans.end()
-            self.series.close()
-            self.series = None
-        if self._owned is not None:
-            self._owned.close()
-            self._owned = None
+        self._series.close()

@@ -12,12 +12,15 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any
 
-from lightning.pytorch import Callback, LightningModule, Trainer
-
 from stepscope.integrations.batches import batch_size
-from stepscope.integrations.spans import SpanSwitch
+from stepscope.integrations.series import CallbackSeries
 from stepscope.shim.throughput_log import ThroughputLog
-from stepscope.shim.writer import Writer
+
+try:
+    from lightning.pytorch import Callback, LightningModule, Trainer
+except ModuleNotFoundError:
+    # The same code is also published alone, under its older name.
+    from pytorch_lightning import Callback, LightningModule, Trainer
 
 
 class ThroughputCallback(Callback):  # type: ignore[misc]
@@ -34,36 +37,24 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         self, target: Any, *, count: Callable[[Any], int | None] = batch_size, name: str = "train", **settings: Any
     ) -> None:
         super().__init__()
-        self._target = target
         self._count = count
-        self._name = name
-        self._settings = settings
-        self._owned: Writer | None = None
+        self._series = CallbackSeries(target, name, settings)
         self._restore = ExitStack()
-        self.series: ThroughputLog | None = None
-        self._spans: SpanSwitch
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Begins the series."""
-        writer = self._target
-        if not isinstance(writer, Writer):
-            rank, ranks = trainer.global_rank, trainer.world_size
-            writer = self._owned = Writer(writer, rank=rank if ranks > 1 else None, world_size=ranks)
         planned = trainer.max_steps if trainer.max_steps > 0 else int(min(trainer.estimated_stepping_batches, 2**53))
-        settings: dict[str, Any] = {"planned_steps": planned} | self._settings
-        self.series = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.series)
-        self._time_checkpoints(trainer)
-        self._spans.begin("data")
+        log = self._series.begin(planned, trainer.global_rank, trainer.world_size)
+        self._time_checkpoints(trainer, log)
+        self._series.begin_span("data")
 
-    def _time_checkpoints(self, trainer: Trainer) -> None:
+    def _time_checkpoints(self, trainer: Trainer, log: ThroughputLog) -> None:
         """Lightning has no hook for the end of a checkpoint, so the strategy's own method is wrapped while fitting."""
-        strategy, series = trainer.strategy, self.series
+        strategy = trainer.strategy
         save = strategy.save_checkpoint
 
         def timed(*args: Any, **kwargs: Any) -> Any:
-            assert series is not None
-            with series.span("checkpoint"):
+            with log.span("checkpoint"):
                 return save(*args, **kwargs)
 
         strategy.save_checkpoint = timed
@@ -71,15 +62,14 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_train_batch_start(self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int) -> None:
         """The wait for data is over."""
-        self._spans.end()
+        self._series.end_span()
 
     def on_train_batch_end(
         self, trainer: Trainer, pl_module: LightningModule, outputs: Any, batch: Any, batch_idx: int
     ) -> None:
         """Counts the batch; the next one is waited for."""
-        if self.series is not None:
-            self.series.add(self._count(batch), step=self._step(trainer))
-            self._spans.begin("data")
+        self._series.add(self._count(batch), step=self._step(trainer))
+        self._series.begin_span("data")
 
     def _step(self, trainer: Trainer) -> int:
         """The optimizer step that the batch belongs to: one that is being accumulated is the next."""
@@ -88,13 +78,13 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_validation_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Evaluation begins, unless it is the check before training."""
-        if self.series is not None and not trainer.sanity_checking:
-            self._spans.begin("evaluation")
+        if not trainer.sanity_checking:
+            self._series.begin_span("evaluation")
 
     def on_validation_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Evaluation has ended."""
-        if self.series is not None and self._spans.kind == "evaluation":
-            self._spans.end()
+        if self._series.span_kind == "evaluation":
+            self._series.end_span()
 
     def on_train_end(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Ends the series."""
@@ -107,10 +97,4 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
     def close(self) -> None:
         """Ends the series, and the writer where it was made here."""
         self._restore.close()
-        if self.series is not None:
-            self._spans.end()
-            self.series.close()
-            self.series = None
-        if self._owned is not None:
-            self._owned.close()
-            self._owned = None
+        self._series.close()

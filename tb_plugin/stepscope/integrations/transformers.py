@@ -14,9 +14,7 @@ from typing import Any
 from transformers import TrainerCallback, TrainerControl, TrainerState, TrainingArguments
 
 from stepscope.integrations.batches import batch_size
-from stepscope.integrations.spans import SpanSwitch
-from stepscope.shim.throughput_log import ThroughputLog
-from stepscope.shim.writer import Writer
+from stepscope.integrations.series import CallbackSeries
 
 
 class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
@@ -32,27 +30,17 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
     def __init__(
         self, target: Any, *, count: Callable[[Any], int | None] = batch_size, name: str = "train", **settings: Any
     ) -> None:
-        self._target = target
         self._count = count
-        self._name = name
-        self._settings = settings
-        self._owned: Writer | None = None
+        self._series = CallbackSeries(target, name, settings)
         self._hook: Any = None
         self._fresh: int | None = 0
-        self.series: ThroughputLog | None = None
-        self._spans: SpanSwitch
 
     def on_train_begin(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
     ) -> None:
         """Begins the series; after a resume at the step that the trainer goes on from."""
-        writer = self._target
-        if not isinstance(writer, Writer):
-            ranks = args.world_size
-            writer = self._owned = Writer(writer, rank=args.process_index if ranks > 1 else None, world_size=ranks)
-        settings: dict[str, Any] = {"planned_steps": max(state.max_steps, 0)} | self._settings
-        self.series = writer.throughput(self._name, **settings)
-        self._spans = SpanSwitch(self.series)
+        self._series.begin(max(state.max_steps, 0), args.process_index, args.world_size)
+        self._fresh = 0
         self._hook = model.register_forward_pre_hook(self._forward, with_kwargs=True)
 
     def _forward(self, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
@@ -61,9 +49,8 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
             self._fresh = None if found is None or self._fresh is None else self._fresh + found
 
     def _received(self, step: int) -> None:
-        if self.series is not None:
-            self.series.add(self._fresh, step=step)
-            self._fresh = 0
+        self._series.add(self._fresh, step=step)
+        self._fresh = 0
 
     def on_substep_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -74,27 +61,24 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
     def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Counts the last batch of the step."""
         self._received(state.global_step)
-        if self.series is not None and control.should_save and not control.should_evaluate:
-            self._spans.begin("checkpoint")
+        if control.should_save and not control.should_evaluate:
+            self._series.begin_span("checkpoint")
 
     def on_prediction_step(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
     ) -> None:
         """Evaluation is going on."""
-        if self.series is not None:
-            self._spans.begin("evaluation")
+        self._series.begin_span("evaluation")
 
     def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """Evaluation has ended; a checkpoint may follow."""
-        if self.series is not None:
-            self._spans.end()
-            if control.should_save:
-                self._spans.begin("checkpoint")
+        self._series.end_span()
+        if control.should_save:
+            self._series.begin_span("checkpoint")
 
     def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
         """The checkpoint is written."""
-        if self.series is not None:
-            self._spans.end()
+        self._series.end_span()
 
     def on_train_end(
         self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
@@ -102,10 +86,5 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         """Ends the series."""
         if self._hook is not None:
             self._hook.remove()
-        if self.series is not None:
-            self._spans.end()
-            self.series.close()
-            self.series = None
-        if self._owned is not None:
-            self._owned.close()
-            self._owned = None
+            self._hook = None
+        self._series.close()
