@@ -136,6 +136,20 @@ def test_large_columns_are_aligned_wherever_they_lie() -> None:
         assert decode(Profile, [body]).steps.id.flags.aligned
 
 
+@pytest.mark.parametrize("size", [131_073, 140_001, 262_144, 262_145])
+def test_columns_of_their_own_are_read_without_a_copy(size: int) -> None:
+    ids = np.arange(size)
+    element = next(element for element in encode(Profile(steps=Steps(id=ids))) if element.fields == ("steps.id",))
+    stored = decode(Profile, [element.body]).steps.id
+    assert np.array_equal(stored, ids)
+    assert np.shares_memory(stored, np.frombuffer(element.body, np.uint8))
+
+
+def test_columns_come_in_the_byte_order_that_numpy_is_fast_with() -> None:
+    record = decode(Profile, bodies(Profile(steps=Steps(id=np.arange(1000)))))
+    assert record.steps.id.dtype.byteorder == np.dtype("int64").byteorder
+
+
 def test_values_that_do_not_fit_their_column_are_refused() -> None:
     for values in ([2**40], [0.5], [float("nan")], [[1]]):
         with pytest.raises(RecordError, match="name"):

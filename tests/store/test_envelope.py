@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from stepscope.errors import DamagedRecord, LimitExceeded
 from stepscope.pb import storage_pb2
-from stepscope.store import envelope
+from stepscope.store import envelope, reading
 from stepscope.store.tfrecord import crc32c
 
 
@@ -69,3 +69,12 @@ def test_an_envelope_that_lost_its_fields_is_refused_where_something_is_promised
     assert envelope.unpack(envelope.pack(b""), "here", size=0) == b""
     with pytest.raises(DamagedRecord, match="0 bytes, where 7 should be"):
         envelope.unpack(b"", "here", size=7)
+
+
+def test_envelopes_large_and_small_are_unpacked_in_their_order() -> None:
+    bodies = [bytes([i]) * size for i, size in enumerate([3, 2 << 20, 5, 1 << 20, 3 << 20, 0, 2 << 20, 7, 2 << 20])]
+    blobs = [(envelope.pack(body), f"element {i}", len(body)) for i, body in enumerate(bodies)]
+    assert [bytes(body) for body in reading.unpacked(blobs)] == bodies
+    hurt = (blobs[6][0][:-1], *blobs[6][1:])
+    with pytest.raises(DamagedRecord, match="element 6"):
+        list(reading.unpacked([*blobs[:6], hurt, *blobs[7:]]))

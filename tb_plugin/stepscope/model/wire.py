@@ -74,20 +74,21 @@ def varint_at(data: Buffer, position: int) -> tuple[int, int]:
             raise WireError(f"a varint of more than 10 bytes at byte {position}")
 
 
-def varint(value: int) -> bytes:
-    """Encodes an int64 or uint64."""
+def varint(value: int, spare: int = 0) -> bytes:
+    """Encodes an int64 or uint64, in so many bytes more than it needs."""
     value &= (1 << 64) - 1
     out = bytearray()
-    while value > 127:
+    while value > 127 or spare:
+        spare -= value < 128
         out.append(value & 127 | 128)
         value >>= 7
     out.append(value)
     return bytes(out)
 
 
-def number_field(number: int, value: int) -> bytes:
-    """A varint field."""
-    return varint(key(number, VARINT)) + varint(value)
+def number_field(number: int, value: int, spare: int = 0) -> bytes:
+    """A varint field, whose value takes so many bytes more than it needs."""
+    return varint(key(number, VARINT)) + varint(value, spare)
 
 
 def delimited(number: int, *chunks: Buffer) -> list[Buffer]:

@@ -14,9 +14,9 @@ import numpy as np
 
 from stepscope.errors import DamagedRecord, NotFound
 from stepscope.model.columns import Record
-from stepscope.model.wire import Buffer, WireError
+from stepscope.model.wire import WireError
 from stepscope.pb import storage_pb2
-from stepscope.store import envelope, events, names, reading, rundirs
+from stepscope.store import events, names, reading, rundirs
 from stepscope.store.eventfile import EventFile, Stored
 from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
 
@@ -134,7 +134,7 @@ class LocalStore:
             try:
                 blobs = _Blobs(parts, stack)
                 wanted = reading.wanted_elements(index.kind, blobs.table(), groups)
-                bodies = (blobs.body(element) for element in wanted)
+                bodies = reading.unpacked((*blobs.element(one), one.raw_size_bytes) for one in wanted)
                 return reading.decode(index, bodies, where, whole=groups is None)
             except OSError as error:
                 found = f"the event file cannot be read any more ({error.strerror or error})"
@@ -171,10 +171,9 @@ class _Blobs:
         """The record's table of elements."""
         return reading.read_table(*self._blob(0, 1))
 
-    def body(self, element: storage_pb2.ElementEntry) -> Buffer:
-        """The element's bytes, checked and decompressed."""
-        blob, where = self._blob(element.part, element.position)
-        return envelope.unpack(blob, where, size=element.raw_size_bytes)
+    def element(self, element: storage_pb2.ElementEntry) -> tuple[bytes, str]:
+        """An element as it is stored, and where it lies."""
+        return self._blob(element.part, element.position)
 
     def _blob(self, number: int, position: int) -> tuple[bytes, str]:
         """An element of a part as it is stored, and where it lies."""

@@ -18,7 +18,7 @@ from tensorboard.data.provider import RunTagFilter
 
 from stepscope.errors import DamagedRecord, NotFound, StepscopeError, StoreError
 from stepscope.model.columns import Record
-from stepscope.store import envelope, names, reading
+from stepscope.store import names, reading
 from stepscope.store.events import PLUGIN_NAME
 from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
 
@@ -188,7 +188,7 @@ class ProviderStore:
         wanted = list(reading.wanted_elements(index.kind, table, groups))
         blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
         sizes = (element.raw_size_bytes for element in wanted)
-        bodies = (envelope.unpack(blob, where, size=size) for blob, size in zip(blobs, sizes, strict=True))
+        bodies = reading.unpacked((blob, where, size) for blob, size in zip(blobs, sizes, strict=True))
         return reading.decode(index, bodies, where, whole=groups is None)
 
     def _parts(self, entry: RecordEntry, count: int, step: int) -> dict[int, Any]:

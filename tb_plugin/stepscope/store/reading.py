@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
@@ -27,6 +29,8 @@ LARGEST_READ_BYTES = 8 << 30
 
 
 _FARTHEST_S = 2.0**32
+_THREADS = 4
+_WORTH_A_THREAD_BYTES = 1 << 20
 
 
 class RecordEntry(NamedTuple):
@@ -224,6 +228,26 @@ def wanted_elements(
 def _is_wanted(name: str, wanted: Collection[str]) -> bool:
     group, dot, _ = name.partition(".")
     return not dot or group in wanted or name in wanted
+
+
+def unpacked(blobs: Iterable[tuple[bytes, str, int]]) -> Iterator[Buffer]:
+    """The bodies of elements in their order. Large ones are decompressed a few at a time, as zlib lets threads run.
+
+    Args:
+        blobs: Each element as it is stored, the place that an error names, and its size in the table.
+
+    Raises:
+        DamagedRecord: See `envelope.unpack`.
+    """
+    with ThreadPoolExecutor(_THREADS) as pool:
+        begun: deque[Callable[[], Buffer]] = deque()
+        for blob, where, size in blobs:
+            unpack = partial(envelope.unpack, blob, where, size=size)
+            begun.append(pool.submit(unpack).result if size >= _WORTH_A_THREAD_BYTES else unpack)
+            if len(begun) > _THREADS:
+                yield begun.popleft()()
+        while begun:
+            yield begun.popleft()()
 
 
 def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str, *, whole: bool) -> Record:
