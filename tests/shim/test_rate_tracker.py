@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import stepscope
 
@@ -120,3 +123,65 @@ def test_smoothing_comes_from_the_argument_its_alias_or_the_environment(monkeypa
     assert stepscope.RateTracker().smoothing == 0.9
     assert stepscope.RateTracker(smooth_factor=0.2).smoothing == 0.2
     assert stepscope.RateTracker(0.1).smoothing == 0.1
+
+
+class Formulas:
+    """The two formulas written down plainly, in fractions, which do not round."""
+
+    def __init__(self, smoothing: Fraction, now: int) -> None:
+        self.smoothing = smoothing
+        self.clear(now)
+
+    def clear(self, now: int) -> None:
+        self.start = self.last = now
+        self.done = self.fresh = 0
+        self.previous: Fraction | None = None
+
+    def rate(self, now: int) -> Fraction:
+        passed = now - self.last
+        if passed <= 0:
+            return Fraction(0)
+        current = Fraction(self.fresh * 10**9, passed)
+        before = current if self.previous is None else self.previous
+        self.done, self.fresh, self.last = self.done + self.fresh, 0, now
+        self.previous = (1 - self.smoothing) * current + self.smoothing * before
+        return self.previous
+
+    def global_rate(self, now: int) -> Fraction:
+        passed = now - self.start
+        return Fraction((self.done + self.fresh) * 10**9, passed) if passed > 0 else Fraction(0)
+
+
+# What is done, by how much the clock moves before it, and the samples or the offset in quarters of a second.
+WORDS = st.sampled_from(["add", "add", "rate", "rate", "global_rate", "reset", "reset_time"])
+STEPS = st.tuples(WORDS, st.integers(-(10**9), 10**11), st.integers(0, 10**6))
+
+
+@given(
+    st.lists(STEPS, max_size=40),
+    st.integers(0, 64).map(lambda part: Fraction(part, 64)),
+    st.sampled_from([0, 1_700_000_000 * 10**9]),
+)
+def test_any_sequence_is_answered_as_the_formulas_say(
+    steps: list[tuple[str, int, int]], smoothing: Fraction, start: int
+) -> None:
+    clock = Clock(start)
+    tracker, formulas = stepscope.RateTracker(float(smoothing), clock), Formulas(smoothing, start)
+    for word, passed, number in steps:
+        clock.now += passed
+        match word:
+            case "add":
+                tracker.add(number)
+                formulas.fresh += number
+            case "rate":
+                assert tracker.rate() == pytest.approx(float(formulas.rate(clock.now)), rel=1e-12)
+            case "global_rate":
+                assert tracker.global_rate() == pytest.approx(float(formulas.global_rate(clock.now)), rel=1e-12)
+            case "reset":
+                tracker.reset()
+                formulas.clear(clock.now)
+            case "reset_time":
+                tracker.reset_time(number / 4)
+                formulas.start = formulas.last = clock.now - number * 10**9 // 4
+        assert tracker.total_count == formulas.done + formulas.fresh
+        assert tracker.elapsed_seconds() == pytest.approx((clock.now - formulas.start) / 1e9, abs=1e-9)
