@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,28 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.views.executions.categories import Category, attribute
 from stepscope.lenses.views.executions.spans import Spans
+from stepscope.lenses.views.executions.tensor_cores import SAYS_NOTHING, YES, tensor_core_words
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, Profile
 
 Floats = NDArray[np.float64]
 BLOCKS_PER_SM = "blocks per SM"
 OCCUPANCY = "est. achieved occupancy %"
+
+
+@dataclass(frozen=True)
+class TensorCoreTime:
+    """Time of kernels by what their names say of Tensor Cores. Those of several streams add up.
+
+    Attributes:
+        uses_ps: Their names say that they use them.
+        silent_ps: Their names say nothing, so that the share lies between uses / all and (uses + silent) / all.
+        kernel_ps: Of all kernels.
+    """
+
+    uses_ps: int
+    silent_ps: int
+    kernel_ps: int
 
 
 @dataclass(frozen=True)
@@ -33,6 +49,7 @@ class DeviceSummary:
         kernels: How many ran in them.
         sm_efficiency: Estimate from blocks per SM: the mean share of SMs with work; None when the source says nothing.
         occupancy: Estimated achieved occupancy, a mean over kernel time; None when the source says nothing.
+        tensor_cores: Time of kernels that use Tensor Cores; None when no kernel's name says whether it does.
     """
 
     name: str
@@ -44,11 +61,11 @@ class DeviceSummary:
     kernels: int
     sm_efficiency: float | None
     occupancy: float | None
+    tensor_cores: TensorCoreTime | None
 
     def to_json(self) -> dict[str, Any]:
         """The summary as a document; utilization is the exact fraction busy / steps."""
-        shown = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        return shown | {"utilization": [self.busy_ps, self.span_ps] if self.span_ps else None}
+        return asdict(self) | {"utilization": [self.busy_ps, self.span_ps] if self.span_ps else None}
 
 
 def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[DeviceSummary, ...]:
@@ -58,7 +75,7 @@ def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[De
     kernel = kernel[lanes.kind[runs.lane[kernel]] == LaneKind.ACCELERATOR]
     place = lanes.device[runs.lane[kernel]]
     blocks, occupancy = numbers(profile, BLOCKS_PER_SM), numbers(profile, OCCUPANCY)
-    tick = profile.tick_ps
+    tick, word = profile.tick_ps, tensor_core_words(profile)
     found = []
     for device in np.unique(place).tolist():
         rows = kernel[place == device]
@@ -78,9 +95,17 @@ def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[De
                 int(np.count_nonzero(inside)),
                 _efficiency(start, end, blocks[runs.node[rows]], steps),
                 _weighted(inside, occupancy[runs.node[rows]]),
+                _tensor_cores(inside * tick, word[runs.node[rows]]),
             )
         )
     return tuple(found)
+
+
+def _tensor_cores(inside_ps: Ints, word: Ints) -> TensorCoreTime | None:
+    if not (word != SAYS_NOTHING).any():
+        return None
+    uses, silent = (int(inside_ps[word == said].sum()) for said in (YES, SAYS_NOTHING))
+    return TensorCoreTime(uses, silent, int(inside_ps.sum()))
 
 
 def _described(profile: Profile, device: int) -> tuple[str, int | None, str]:

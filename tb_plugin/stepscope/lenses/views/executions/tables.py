@@ -9,6 +9,12 @@ import numpy as np
 
 from stepscope.lenses.views.executions.categories import Category, attribute, node_categories
 from stepscope.lenses.views.executions.devices import BLOCKS_PER_SM, OCCUPANCY, Floats, numbers
+from stepscope.lenses.views.executions.tensor_cores import (
+    SAYS_NOTHING,
+    YES,
+    tensor_core_words,
+    uses_tensor_cores,
+)
 from stepscope.lenses.views.figures import fold_device_time, launchers
 from stepscope.model.columns import Ints
 from stepscope.model.profile import NodeKind, Profile
@@ -22,21 +28,34 @@ def ops_by_shape(profile: Profile) -> dict[str, Any]:
 
     Returns:
         `count` of all rows and at most `MAX_ROWS` of them; times in ps. `device_total_ps` and `host_total_ps` are with
-        what the calls called, so that rows of nested ops do not add up.
+        what the calls called, so that rows of nested ops do not add up. `tensor_core_ps` and `tensor_core_total_ps` are
+        the parts of the device times of kernels whose names say that they use Tensor Cores; None where no name of the
+        op's kernels says anything.
     """
     nodes = profile.nodes
     op = np.flatnonzero((nodes.kind == NodeKind.OP) & (node_categories(profile) >= 0))
-    own, total = _device_times(profile)
+    accelerator, word = _by_node(profile, "accelerator_ticks"), tensor_core_words(profile)
+    own, total = _device_times(profile, accelerator)
+    cores, cores_total = _device_times(profile, np.where(word == YES, accelerator, 0))
+    said, said_total = _device_times(profile, (word != SAYS_NOTHING).astype(np.int64))
     columns = {
         "calls": _by_node(profile, "run_count")[op],
         "host_ps": _by_node(profile, "host_ticks")[op] * profile.tick_ps,
         "host_total_ps": _by_node(profile, "host_total_ticks")[op] * profile.tick_ps,
         "device_ps": own[op] * profile.tick_ps,
         "device_total_ps": total[op] * profile.tick_ps,
+        "tensor_core_ps": cores[op] * profile.tick_ps,
+        "tensor_core_total_ps": cores_total[op] * profile.tick_ps,
+        "said": said[op],
+        "said_total": said_total[op],
     }
     keys = (nodes.name[op].astype(np.int64), nodes.input_shape[op].astype(np.int64))
     order = columns["host_ps"] + columns["device_ps"]
-    return _table(profile, ("name", "input_shape"), keys, columns, order, {})
+    found = _table(profile, ("name", "input_shape"), keys, columns, order, {})
+    for row in found["rows"]:
+        for field, said in (("tensor_core_ps", row.pop("said")), ("tensor_core_total_ps", row.pop("said_total"))):
+            row[field] = row[field] if said else None
+    return found
 
 
 def kernels(profile: Profile, by_launch: bool = False) -> dict[str, Any]:
@@ -48,7 +67,7 @@ def kernels(profile: Profile, by_launch: bool = False) -> dict[str, Any]:
 
     Returns:
         `count` of all rows and at most `MAX_ROWS` of them; times in ps. `blocks_per_sm` and `occupancy` are means over
-        the kernels' time, None where the source says nothing.
+        the kernels' time, None where the source says nothing; `tensor_core` is `uses_tensor_cores` of a kernel's name.
     """
     runs, nodes = profile.executions, profile.nodes
     work = np.flatnonzero(nodes.kind[runs.node] == NodeKind.DEVICE)
@@ -64,7 +83,9 @@ def kernels(profile: Profile, by_launch: bool = False) -> dict[str, Any]:
     columns = {"calls": np.ones(len(work), np.int64), "total_ps": duration}
     found = _table(profile, fields, keys, columns, duration, means)
     for row in found["rows"]:
+        is_kernel = row["category"] == Category.KERNEL
         row["category"] = Category(row["category"]).label
+        row["tensor_core"] = uses_tensor_cores(row["name"]) if is_kernel else None
     return found
 
 
@@ -124,10 +145,14 @@ def _by_node(profile: Profile, column: str) -> Ints:
     return _sum(profile.node_steps.node.astype(np.int64), len(profile.nodes), getattr(profile.node_steps, column))
 
 
-def _device_times(profile: Profile) -> tuple[Ints, Ints]:
-    """Device time that each node launched itself, and with what it called; by node."""
+def _device_times(profile: Profile, accelerator: Ints) -> tuple[Ints, Ints]:
+    """What kernels took that each node launched itself, and with what it called; by node.
+
+    Args:
+        accelerator: What each node took on an accelerator itself.
+    """
     nodes = profile.nodes
-    own = fold_device_time(profile, _by_node(profile, "accelerator_ticks"))
+    own = fold_device_time(profile, accelerator)
     host = nodes.kind != NodeKind.DEVICE
     total, caller = np.where(host, own, 0), nodes.caller.astype(np.int64)
     for rows in reversed(_levels(caller)):
