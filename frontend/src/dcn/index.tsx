@@ -8,7 +8,7 @@ import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { toTsv } from "../ui/copying";
 import { DataTable, searchRows } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
-import { ColumnMenu } from "../ui/menu";
+import { ColumnMenu, ExportMenu } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
@@ -22,6 +22,9 @@ import { HeatMaps } from "./heat_maps";
 import { Occurrences } from "./occurrences";
 
 export function DcnLens() {
+  const session = useSession();
+  const exported = (format: string) =>
+    address("export", { ...session.recordParameters.value, ...session.state.value.options, lens: "dcn", format });
   const resource = useRecordDocument<DcnDocument | ComparisonDocument>("dcn", { detail: "full" }, ["detail"]);
   return (
     <Loaded resource={resource}>
@@ -29,7 +32,13 @@ export function DcnLens() {
         "hosts" in document ? (
           <Dcn document={document} />
         ) : (
-          <Comparison document={document} figure={comparedFigure} first="total_stall_ms" rowTitle="rendezvous" />
+          <Comparison
+            document={document}
+            figure={comparedFigure}
+            first="total_stall_ms"
+            rowTitle="rendezvous"
+            exported={exported}
+          />
         )
       }
     </Loaded>
@@ -72,17 +81,13 @@ function Dcn({ document }: { document: DcnDocument }) {
           hidden={state.hidden}
           onHidden={(hidden) => session.update({ hidden })}
         />
-        <CopyButton text={toTsv(shown, found)} label="Copy" />
-        {["csv", "json"].map((kind) => (
-          <a
-            key={kind}
-            class="button"
-            href={address("export", { ...session.recordParameters.value, ...state.options, lens: "dcn", format: kind })}
-            download
-          >
-            {kind.toUpperCase()}
-          </a>
-        ))}
+        <CopyButton text={() => toTsv(shown, found)} label="Copy" />
+        <ExportMenu
+          title="All rows of this table, in their own units"
+          url={(format) =>
+            address("export", { ...session.recordParameters.value, ...state.options, lens: "dcn", format })
+          }
+        />
       </div>
       <Problems problems={problemsOf(document)} />
       {rows.length === 0 && <NoRows document={document} />}
@@ -100,6 +105,7 @@ function Dcn({ document }: { document: DcnDocument }) {
               label="Collectives"
               columns={shown}
               rows={found}
+              keepsPlace
               id={rowKey}
               sort={state.sort || "-total_stall_ms"}
               onSort={(sort) => session.update({ sort })}

@@ -50,8 +50,8 @@ export function FindingsLens() {
           <Empty title="Nothing found">No rule sees something to gain in what was logged.</Empty>
         ) : (
           <div class="scroll" tabIndex={0}>
-            {findings.map((finding) => (
-              <FindingItem key={`${finding.rule} ${finding.title}`} finding={finding} />
+            {findings.map((finding, at) => (
+              <FindingItem key={at} finding={finding} />
             ))}
           </div>
         )

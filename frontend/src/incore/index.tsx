@@ -2,9 +2,10 @@
 
 import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
-import type { ComparisonDocument, Problem } from "../lib/documents";
+import type { ComparedRow, ComparisonDocument, Problem } from "../lib/documents";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { useRecordDocument } from "../ui/documents";
+import { ExportMenu, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
 import { Empty, Loaded, Problems } from "../ui/states";
@@ -34,6 +35,7 @@ export function InCoreLens() {
 
 function Compared({ document }: { document: InCoreComparison }) {
   const session = useSession();
+  const ofPairs = document.rows.some(({ key }) => OF_RUN.test(key));
   if (document.rows.length === 0) {
     return (
       <Empty
@@ -50,14 +52,55 @@ function Compared({ document }: { document: InCoreComparison }) {
         <Problems problems={[{ where: "", what: "the two have different clocks: cycles do not compare as time" }]} />
       )}
       <Aligned />
-      <Comparison document={document} figure={comparedFigure} first="cycles_x2" rowTitle="phase" rowName={wordsOf} />
+      <Comparison
+        document={document}
+        figure={comparedFigure}
+        first="cycles_x2"
+        rowTitle={ofPairs ? "pair and phase" : "phase"}
+        rowName={comparedName}
+        {...(document.rows.some((row) => setupOf(row) !== "") ? { note: SETUP } : {})}
+        exported={(format) =>
+          address("export", {
+            ...session.recordParameters.value,
+            ...session.state.value.options,
+            lens: "incore",
+            format,
+          })
+        }
+      />
     </>
   );
 }
 
+/** Rows of a pair of runs, or of a run that stands alone. */
+const OF_RUN = /^(pair|run) -?\d+\//;
+
+/** `pair 3/merged/total` as words; a phase's name as it is. */
+export function comparedName(key: string): string {
+  return OF_RUN.test(key)
+    ? wordsOf(key.replace("merged-split", "merged − split").replaceAll("/", " · "))
+    : wordsOf(key);
+}
+
+const SETUP = {
+  title: "setup",
+  help: "The run's device, inputs and configuration; with an arrow from the baseline's where the two differ",
+  of: setupOf,
+};
+
+/** What a run was made with; where this run's differs from the baseline's, from which to which. */
+export function setupOf({ a, b }: ComparedRow): string {
+  const words = ["variant", "device", "inputs", "configuration"].map((name) => {
+    const [mine, other] = [a?.[name] ?? "", b?.[name] ?? ""].map(String);
+    if (mine !== other && mine && other) return `${other} → ${mine}`;
+    return name === "variant" ? "" : mine || other;
+  });
+  return words.filter(Boolean).join(" · ");
+}
+
 /** Medians are kept as twice their value, so that they are whole. */
 function comparedFigure(name: string): ComparedFigure | null {
-  return name === "cycles_x2" ? { title: "cycles", quantity: "cycles", factor: 0.5 } : null;
+  return name === "cycles_x2" ? { title: "cycles (median)", quantity: "cycles", factor: 0.5 } : null;
 }
 
 type Pane = "phases" | "tasks";
@@ -116,6 +159,8 @@ interface ToolbarProps {
   readonly pane: Pane | undefined;
 }
 
+const asChoice = (word: string) => ({ word, title: word });
+
 function InCoreToolbar({ document, units, panes, pane }: ToolbarProps) {
   const session = useSession();
   const { options, unit } = session.state.value;
@@ -128,16 +173,16 @@ function InCoreToolbar({ document, units, panes, pane }: ToolbarProps) {
       {panes.length > 1 && (
         <Switch
           label="Shown"
-          words={panes}
-          chosen={pane ?? ""}
+          value={pane ?? ""}
+          choices={panes.map(asChoice)}
           onPick={(one) => session.update({ pane: one, key: "", zoom: null })}
         />
       )}
       {timed && (
         <Switch
           label="Unit"
-          words={["cycles", "time"]}
-          chosen={unit}
+          value={unit}
+          choices={["cycles", "time"].map(asChoice)}
           onPick={(word) => session.update({ unit: word === "time" ? "time" : "cycles" })}
         />
       )}
@@ -151,30 +196,7 @@ function InCoreToolbar({ document, units, panes, pane }: ToolbarProps) {
       <OptionChips lens="incore" except={["detail", "task", "invocation"]} command="stepscope incore LOGDIR" />
       <span class="spacer" />
       <span class={document.status === "ok" ? "badge" : "badge bad"}>{document.status}</span>
-      {["csv", "json"].map((kind) => (
-        <a key={kind} class="button" href={exported(kind)} download>
-          {kind.toUpperCase()}
-        </a>
-      ))}
-    </div>
-  );
-}
-
-interface SwitchProps {
-  readonly label: string;
-  readonly words: readonly string[];
-  readonly chosen: string;
-  readonly onPick: (word: string) => void;
-}
-
-function Switch({ label, words, chosen, onPick }: SwitchProps) {
-  return (
-    <div class="switch" role="radiogroup" aria-label={label}>
-      {words.map((word) => (
-        <button key={word} type="button" role="radio" aria-checked={word === chosen} onClick={() => onPick(word)}>
-          {word}
-        </button>
-      ))}
+      <ExportMenu title="The figures of this record, in its own units" url={exported} />
     </div>
   );
 }

@@ -42,7 +42,11 @@ export function Boundaries(props: TablesProps) {
       cells: [name, units.cell(offset), slotLinks(props, deciding_slots, at), meaningOf(boundary, detail)],
     };
   });
-  return <SmallTable title="Boundaries" columns={["", "stamp", "set by", "the stamp marks"]} rows={rows} />;
+  const columns = ["", "stamp", "set by", "the stamp marks"];
+  // Columns of the user's own say nothing of what their stamps mark.
+  const shown = rows.some(({ cells }) => cells[3] !== "") ? 4 : 3;
+  const cut = rows.map((row) => ({ ...row, cells: row.cells.slice(0, shown) }));
+  return <SmallTable title="Boundaries" columns={columns.slice(0, shown)} rows={cut} />;
 }
 
 function meaningOf({ kind, column }: BoundaryDocument, { events }: DetailDocument): string {

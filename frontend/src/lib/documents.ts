@@ -149,6 +149,8 @@ export interface ComparisonDocument {
   readonly b: unknown;
   readonly rows: readonly ComparedRow[];
   readonly unmatched_share: Figure | Readonly<Record<string, Figure>>;
+  /** Of views: how many rows there are; those that differ most are given. */
+  readonly rows_total?: number;
   /** Of views: whether profiles of unequally many steps are compared per step; and subtrees that may only have moved. */
   readonly per?: "step" | "total";
   readonly renames?: readonly { readonly from: string; readonly to: string; readonly rows: number }[];

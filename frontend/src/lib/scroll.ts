@@ -35,6 +35,16 @@ export function visibleRows(view: Viewport, scrollTop: number): Visible {
   return { first: Math.min(first, stop), stop, top: scrollTop + first * view.rowHeight - offset };
 }
 
+/** The first row in sight, but for one of which less than half is. */
+export function firstInSight(view: Viewport, scrollTop: number): number {
+  return Math.min(Math.round((scrollTop * stretch(view)) / view.rowHeight), Math.max(view.rows - 1, 0));
+}
+
+/** The scroll position that makes a row the first in sight. */
+export function scrollTopOf(view: Viewport, row: number): number {
+  return (row * view.rowHeight) / stretch(view);
+}
+
 /** The scroll position that brings a row into sight; the present one where it is there already. */
 export function scrollTopFor(view: Viewport, scrollTop: number, row: number): number {
   const factor = stretch(view);

@@ -99,12 +99,18 @@ const FIELDS = {
   match: integer(0, 0),
   /** Row ids of the views lens; 0 is the root of every view. */
   root: integer(0, 0),
+  /** The key of the row that a compared tree starts from; empty for its root. */
+  from: text(),
+  /** The first row in sight of the lens's table. */
+  top: integer(0, 0),
   selected: integer(0, 0),
   metric: text(),
   side: choice(["both", "total", "self"], "both"),
   drawer: choice(["", "open"], ""),
   /** Down from the root to what it calls, or up from the selected row to its callers. */
   direction: choice(["down", "up"], "down"),
+  /** How the callers are sorted. */
+  callers: text("-cost"),
   /** Columns that the user hid. */
   hidden: words(),
   /** Widths that the user gave to columns, by lens and column. */

@@ -70,7 +70,11 @@ export function Card({ title, lens, note, children }: CardProps) {
     <section class="card">
       <div class="card-head">
         <h2>{title}</h2>
-        {note && <span class="muted name">{note}</span>}
+        {note && (
+          <span class="muted name" title={note}>
+            {note}
+          </span>
+        )}
         <span class="spacer" />
         <button type="button" class="link" onClick={() => session.showLens(lens)}>
           {LENS_TITLES[lens]} →

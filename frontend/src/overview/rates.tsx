@@ -11,7 +11,7 @@ import { Card, useDocument } from "./index";
 
 const SHOWN = 8;
 const POINTS = 120;
-const SPARK = { width: 110, height: 20 };
+const SPARK = { width: 80, height: 20 };
 
 /** How fast each run is: now, on average, and how steadily. */
 export function Rates() {
@@ -27,24 +27,37 @@ export function Rates() {
 }
 
 function RateTable({ series }: { series: readonly OverviewSeries[] }) {
+  const units = new Set(series.map(({ unit }) => unit));
+  const unit = units.size === 1 ? `${series[0]?.unit}/s` : "";
   const waits = series.some(({ statistics }) => statistics.data_wait_share !== null);
   return (
     <table class="small-table wide">
+      <colgroup>
+        <col />
+        <col class="spark" />
+        <col class="rate" />
+        <col class="rate" />
+        <col class="figure" />
+        {waits && <col class="figure" />}
+      </colgroup>
       <thead>
         <tr>
           <th>run</th>
           <th>
             <span class="hidden">Rate over time</span>
           </th>
-          <th class="num">now</th>
-          <th class="num">average</th>
+          {["now", "average"].map((title) => (
+            <th key={title} class="num name" title={`${title} ${unit}`}>
+              {title} <span class="unit">{unit}</span>
+            </th>
+          ))}
           <th class="num">median step</th>
           {waits && <th class="num">data wait</th>}
         </tr>
       </thead>
       <tbody>
         {series.slice(0, SHOWN).map((one) => (
-          <RateRow key={`${one.run} ${one.name}`} series={one} waits={waits} />
+          <RateRow key={`${one.run} ${one.name}`} series={one} waits={waits} bare={unit !== ""} />
         ))}
       </tbody>
       {series.length > SHOWN && (
@@ -58,7 +71,14 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
   );
 }
 
-function RateRow({ series, waits }: { series: OverviewSeries; waits: boolean }) {
+interface RateRowProps {
+  readonly series: OverviewSeries;
+  readonly waits: boolean;
+  /** Whether the head says the unit. */
+  readonly bare: boolean;
+}
+
+function RateRow({ series, waits, bare }: RateRowProps) {
   const session = useSession();
   const { run, name, unit, statistics } = series;
   const show = () => session.update({ lens: "throughput", run, name: "" });
@@ -73,17 +93,30 @@ function RateRow({ series, waits }: { series: OverviewSeries; waits: boolean }) 
       <td>
         <Spark values={series.local_samples_per_sec} colour={colour} />
       </td>
-      <td class="num">{rate(series.local_samples_per_sec, unit)}</td>
-      <td class="num">{rate(series.avg_samples_per_sec, unit)}</td>
+      <RateCell values={series.local_samples_per_sec} unit={unit} bare={bare} />
+      <RateCell values={series.avg_samples_per_sec} unit={unit} bare={bare} />
       <td class="num">{format("ns", statistics.step_time?.p50_ns)}</td>
       {waits && <td class="num">{percent(statistics.data_wait_share, 1)}</td>}
     </tr>
   );
 }
 
-function rate(values: readonly Figure[], unit: string): string {
+interface RateCellProps {
+  readonly values: readonly Figure[];
+  readonly unit: string;
+  readonly bare: boolean;
+}
+
+/** The last rate that is known. */
+function RateCell({ values, unit, bare }: RateCellProps) {
   const last = values.findLast((value) => value !== null) ?? null;
-  return last === null ? "—" : `${format("rate", last).replace("/s", "")} ${unit}/s`;
+  const text = last === null ? "—" : format("rate", last).replace("/s", "");
+  const whole = last === null ? "not known" : `${text} ${unit}/s`;
+  return (
+    <td class="num name" title={whole}>
+      {bare || last === null ? text : whole}
+    </td>
+  );
 }
 
 /** A line as small as a word. */

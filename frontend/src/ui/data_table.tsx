@@ -19,6 +19,8 @@ interface DataTableProps<R> {
   readonly onSelect: (id: string) => void;
   readonly onOpen?: (row: R) => void;
   readonly rowClass?: (row: R) => string;
+  /** Whether the address says which rows are in sight; of one table of a lens. */
+  readonly keepsPlace?: boolean;
 }
 
 export function DataTable<R>(props: DataTableProps<R>) {
@@ -47,6 +49,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
         if (row !== undefined) props.onOpen?.(row);
       }}
       reveal={first === "" ? null : { row: cursor, token: first }}
+      keepsPlace={props.keepsPlace ?? false}
       {...(props.rowClass ? { rowClass: props.rowClass } : {})}
     />
   );

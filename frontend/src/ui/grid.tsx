@@ -1,11 +1,12 @@
 /** A table of any length: only the rows in sight are in the document. Keyboard and ARIA as a grid or a treegrid. */
 
 import { Component, type ComponentChildren } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { contentHeight, scrollTopFor, type Viewport, visibleRows } from "../lib/scroll";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { contentHeight, firstInSight, scrollTopFor, scrollTopOf, type Viewport, visibleRows } from "../lib/scroll";
 import { useSize } from "./canvas";
 import { type CopiedColumn, toMarkdown, toTsv } from "./copying";
 import { Head, useWidths } from "./grid_head";
+import { useSession } from "./session";
 import { copyText } from "./states";
 import { useTypeAhead } from "./type_ahead";
 
@@ -13,6 +14,7 @@ const ROW_HEIGHT = 22;
 const HEAD_HEIGHT = 28;
 const PADDING_RIGHT = 12;
 const MOST_LOOKED_THROUGH = 5000;
+const PLACE_AFTER_MS = 200;
 
 export interface Cell {
   readonly text: string;
@@ -57,6 +59,8 @@ export interface GridProps<R> {
   /** Keys beyond those of a grid; true where it took the key. */
   readonly onKey?: (event: KeyboardEvent, index: number) => boolean;
   readonly rowClass?: (row: R) => string;
+  /** Whether the address says which rows are in sight; of one table of a lens. */
+  readonly keepsPlace?: boolean;
 }
 
 export function Grid<R>(props: GridProps<R>) {
@@ -78,9 +82,15 @@ export function Grid<R>(props: GridProps<R>) {
     const element = scroller.current;
     if (element !== null && row >= 0) element.scrollTop = scrollTopFor(view, element.scrollTop, row);
   };
+  const place = usePlace(scroller, view, props.keepsPlace === true);
+  const revealed = useRef<unknown>(undefined);
   useLayoutEffect(() => {
-    if (reveal) show(reveal.row);
-  }, [reveal?.token, size.height > 0]);
+    if (size.height === 0 || count === 0) return;
+    const opened = place.restore();
+    // Coming back from another tab is no reason to scroll.
+    if (reveal && reveal.token !== revealed.current && !opened) show(reveal.row);
+    revealed.current = reveal?.token;
+  }, [reveal?.token, size.height > 0, count > 0]);
 
   const move = (index: number) => {
     const next = Math.min(Math.max(index, 0), count - 1);
@@ -127,7 +137,10 @@ export function Grid<R>(props: GridProps<R>) {
       aria-activedescendant={selected === undefined ? undefined : props.id(selected)}
       tabIndex={0}
       style={{ "--columns": template, "--least-width": `${leastWidth}px` }}
-      onScroll={(event) => setScrollTop(event.currentTarget.scrollTop)}
+      onScroll={(event) => {
+        setScrollTop(event.currentTarget.scrollTop);
+        place.note(event.currentTarget.scrollTop);
+      }}
       onKeyDown={onKeyDown}
     >
       <Head
@@ -153,6 +166,33 @@ export function Grid<R>(props: GridProps<R>) {
       </div>
     </div>
   );
+}
+
+interface Place {
+  /** Scrolls to where the address says, once; false where it says nothing. */
+  restore(): boolean;
+  note(scrollTop: number): void;
+}
+
+/** Keeps the first row in sight in the address. */
+function usePlace(scroller: { readonly current: HTMLElement | null }, view: Viewport, keeps: boolean): Place {
+  const session = useSession();
+  const [opened] = useState({ top: keeps ? session.state.peek().top : 0 });
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
+  useEffect(() => () => clearTimeout(timer.current), []);
+  const restore = () => {
+    const { top } = opened;
+    opened.top = 0;
+    if (top === 0 || scroller.current === null) return false;
+    scroller.current.scrollTop = scrollTopOf(view, top);
+    return true;
+  };
+  const note = (scrollTop: number) => {
+    if (!keeps) return;
+    clearTimeout(timer.current);
+    timer.current = setTimeout(() => session.update({ top: firstInSight(view, scrollTop) }), PLACE_AFTER_MS);
+  };
+  return { restore, note };
 }
 
 /** The row that a key leads to; -1 for the head. */

@@ -23,7 +23,9 @@ const WIDGET_KEYS: [string, [string, string][]][] = [
     "In an icicle",
     [
       ["← ↑ → ↓", "Move"],
-      ["Enter", "Zoom in"],
+      ["Enter +", "Zoom in, as a click"],
+      ["-", "Zoom out by one level, as Ctrl + wheel"],
+      ["0 Esc", "The whole tree"],
     ],
   ],
   [

@@ -10,6 +10,8 @@ import { Tooltip } from "./tooltip";
 
 const LEVEL_PX = 18;
 const LEAST_LABEL_PX = 26;
+/** How far the wheel turns for one level. */
+const WHEEL_STEP = 60;
 
 export interface IcicleProps {
   readonly document: IcicleDocument;
@@ -28,6 +30,9 @@ export interface IcicleProps {
   };
   readonly onSelect: (id: number) => void;
   readonly onZoom: (id: number) => void;
+  /** To the parent of the row that the icicle starts from, and to the whole tree. */
+  readonly onOut: () => void;
+  readonly onWhole: () => void;
 }
 
 export function Icicle(props: IcicleProps) {
@@ -52,8 +57,24 @@ export function Icicle(props: IcicleProps) {
     const rect = rectAt(event);
     if (rect !== null && rect[0] >= 0) onZoom(rect[0]);
   };
+  const wheeled = useRef(0);
+  const onWheel = (event: WheelEvent) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    wheeled.current += event.deltaY;
+    if (Math.abs(wheeled.current) < WHEEL_STEP) return;
+    const inwards = wheeled.current < 0;
+    wheeled.current = 0;
+    if (!inwards) return props.onOut();
+    const bounds = (event.currentTarget as Element).getBoundingClientRect();
+    const child = hitRect(icicle.rects, 1, (event.clientX - bounds.left) / bounds.width);
+    if (child !== null && child[0] >= 0) onZoom(child[0]);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
-    if (event.key === "Enter") onZoom(selected);
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "Enter" || event.key === "+" || event.key === "=") onZoom(selected);
+    else if (event.key === "-") props.onOut();
+    else if (event.key === "0" || event.key === "Escape") props.onWhole();
     else {
       const next = neighbour(icicle.rects, selected, event.key);
       if (next === null) return;
@@ -64,7 +85,13 @@ export function Icicle(props: IcicleProps) {
   };
   return (
     <div ref={box} class="icicle" tabIndex={0} role="application" aria-label={props.label} onKeyDown={onKeyDown}>
-      <div class="icicle-canvas" onMouseMove={onMouseMove} onMouseLeave={() => setHover(null)} onClick={onClick}>
+      <div
+        class="icicle-canvas"
+        onMouseMove={onMouseMove}
+        onMouseLeave={() => setHover(null)}
+        onClick={onClick}
+        onWheel={onWheel}
+      >
         <Canvas draw={draw} size={canvasSize} />
       </div>
       {hover && <Tooltip x={hover.x} y={hover.y} {...props.describe(hover.rect)} />}

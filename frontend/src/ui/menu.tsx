@@ -7,9 +7,11 @@ interface MenuProps {
   readonly label: ComponentChildren;
   readonly title: string;
   readonly children: ComponentChildren;
+  /** Whether it holds the files of what is shown. */
+  readonly exports?: boolean;
 }
 
-export function Menu({ label, title, children }: MenuProps) {
+export function Menu({ label, title, children, exports = false }: MenuProps) {
   const [open, setOpen] = useState(false);
   const box = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -27,7 +29,7 @@ export function Menu({ label, title, children }: MenuProps) {
     event.stopPropagation();
   };
   return (
-    <div ref={box} class="menu" onKeyDown={onKeyDown}>
+    <div ref={box} class="menu" data-export={exports || undefined} onKeyDown={onKeyDown}>
       <button type="button" class="button" title={title} aria-expanded={open} onClick={() => setOpen(!open)}>
         {label}
         <span class="caret" aria-hidden="true">
@@ -36,6 +38,27 @@ export function Menu({ label, title, children }: MenuProps) {
       </button>
       {open && <div class="menu-box">{children}</div>}
     </div>
+  );
+}
+
+interface ExportMenuProps {
+  readonly title: string;
+  /** The address of the file in a format. */
+  readonly url: (format: string) => string;
+}
+
+/** The rows as a file. `e` opens it. */
+export function ExportMenu({ title, url }: ExportMenuProps) {
+  return (
+    <Menu label="Export" title={`${title} (e)`} exports>
+      <div class="check-list">
+        {["csv", "json"].map((format) => (
+          <a key={format} class="link" href={url(format)} download>
+            {format.toUpperCase()}
+          </a>
+        ))}
+      </div>
+    </Menu>
   );
 }
 

@@ -1,8 +1,11 @@
 /** A search that says how many it found and goes from one to the next. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { Command } from "../lib/commands";
+import { useCommands } from "./session";
 
 const DEBOUNCE_MS = 150;
+const COMMANDS: readonly Command[] = [{ keys: ["/", "Mod+f"], title: "Search", group: "Search", run: focusSearch }];
 
 interface SearchProps {
   readonly value: string;
@@ -13,6 +16,7 @@ interface SearchProps {
 }
 
 export function SearchBox({ value, onSearch, found, onGo, note }: SearchProps) {
+  useCommands(COMMANDS);
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => setText(value), [value]);
@@ -80,7 +84,7 @@ export function SearchBox({ value, onSearch, found, onGo, note }: SearchProps) {
   );
 }
 
-export function focusSearch(): void {
+function focusSearch(): void {
   const input = document.getElementById("search");
   if (input instanceof HTMLInputElement) {
     input.focus();

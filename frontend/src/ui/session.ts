@@ -17,6 +17,8 @@ const OF_RECORD = {
   toggled: [],
   below: [],
   root: 0,
+  from: "",
+  top: 0,
   selected: 0,
   match: 0,
   key: "",

@@ -119,6 +119,7 @@ function Pickers() {
       {one && (
         <Picker
           label="Baseline"
+          id="baseline"
           value={state.compare}
           words={["", ...others]}
           titles={{ "": others.length > 0 ? "none" : "no other run" }}
@@ -146,18 +147,19 @@ function RunOrAll() {
 
 interface PickerProps {
   readonly label: string;
+  readonly id?: string;
   readonly value: string;
   readonly words: readonly string[];
   readonly titles?: Readonly<Record<string, string>>;
   readonly onPick: (word: string) => void;
 }
 
-export function Picker({ label, value, words, titles = {}, onPick }: PickerProps) {
+export function Picker({ label, id, value, words, titles = {}, onPick }: PickerProps) {
   const known = words.includes(value) ? words : [...words, value];
   return (
     <label class="picker">
       <span>{label}</span>
-      <select value={value} disabled={known.length < 2} onChange={(event) => onPick(event.currentTarget.value)}>
+      <select id={id} value={value} disabled={known.length < 2} onChange={(event) => onPick(event.currentTarget.value)}>
         {known.map((word) => (
           <option key={word} value={word}>
             {titles[word] ?? (word === "." ? "(top)" : word)}
@@ -203,6 +205,13 @@ export function ShellNotices() {
   );
 }
 
+/** Opens the export menu, or leads to the first file where there is none. */
+function openExport(): void {
+  const menu = document.querySelector<HTMLElement>("[data-export] > button");
+  (menu ?? document.querySelector<HTMLElement>("a[download]"))?.focus();
+  if (menu?.getAttribute("aria-expanded") === "false") menu.click();
+}
+
 function shellCommands(session: Session): Command[] {
   const group = "Everywhere";
   const step = (by: number) => () => {
@@ -221,6 +230,8 @@ function shellCommands(session: Session): Command[] {
     ...lenses,
     { keys: ["["], title: "Earlier step", group, run: step(-1) },
     { keys: ["]"], title: "Later step", group, run: step(1) },
+    { keys: ["c"], title: "Compare: to the baseline", group, run: () => document.getElementById("baseline")?.focus() },
+    { keys: ["e"], title: "Export: to the files of what is shown", group, run: openExport },
     { keys: ["r"], title: "Read again", group, run: () => session.refresh() },
     {
       keys: ["?"],

@@ -37,10 +37,16 @@ export function CodeBlock({ code }: { code: string }) {
   );
 }
 
-export function CopyButton({ text, label }: { text: string; label: string }) {
+interface CopyProps {
+  /** Worked out when it is copied where it is long. */
+  readonly text: string | (() => string);
+  readonly label: string;
+}
+
+export function CopyButton({ text, label }: CopyProps) {
   const [copied, setCopied] = useState(false);
   const copy = () => {
-    copyText(text);
+    copyText(typeof text === "string" ? text : text());
     setCopied(true);
     setTimeout(() => setCopied(false), 1500);
   };

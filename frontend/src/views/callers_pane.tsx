@@ -4,6 +4,7 @@ import { address } from "../lib/api";
 import { blockRgb, css } from "../lib/colour";
 import type { Theme } from "../lib/theme";
 import { numberColumn } from "../ui/columns";
+import { sortRows } from "../ui/data_table";
 import { Grid, type GridColumn } from "../ui/grid";
 import { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
@@ -18,7 +19,7 @@ interface CallersDocument {
   readonly left_out: number;
 }
 
-interface Caller {
+export interface Caller {
   readonly name: string;
   readonly id: number;
   readonly parent: number;
@@ -63,33 +64,65 @@ export function CallersPane({ unit }: { unit: string }) {
 function CallerTree({ document, unit }: { document: CallersDocument; unit: string }) {
   const session = useSession();
   const theme = session.theme.value;
-  const [cursor, setCursor] = useState(-1);
+  const [chosen, setChosen] = useState(-1);
   const columns = useMemo(() => callerColumns(document, unit, theme), [document, unit, theme]);
-  const { rows, left_out, view } = document;
+  const { left_out, view } = document;
+  const { callers: sort } = session.state.value;
+  const rows = useMemo(() => sortTree(document.rows, columns, sort), [document, columns, sort]);
   return (
     <>
-      <Grid
+      <Grid<PlacedCaller>
         label="Callers"
         columns={columns}
         count={rows.length}
         row={(index) => rows[index]}
-        id={(row) => `caller-${rows.indexOf(row)}`}
-        sort=""
-        onSort={() => {}}
-        cursor={cursor}
-        onCursor={setCursor}
+        id={({ number }) => `caller-${number}`}
+        sort={sort}
+        onSort={(next) => session.update({ callers: next })}
+        cursor={rows.findIndex(({ number }) => number === chosen)}
+        onCursor={(index) => setChosen(rows[index]?.number ?? -1)}
         reveal={{ row: 0, token: document }}
         tree={(row) => ({ "aria-level": row.depth + 1 })}
       />
       <div class="status" role="status">
-        <span>{`${rows.length.toLocaleString()} callers in the ${view} view, the costliest first`}</span>
+        <span>{`${rows.length === 1 ? "1 caller" : `${rows.length.toLocaleString()} callers`} in the ${view} view`}</span>
         {left_out > 0 && <span>{`${left_out.toLocaleString()} cheaper ones left out`}</span>}
       </div>
     </>
   );
 }
 
-function callerColumns({ rows, metric }: CallersDocument, unit: string, theme: Theme): GridColumn<Caller>[] {
+interface PlacedCaller extends Caller {
+  /** Its place in the document. */
+  readonly number: number;
+}
+
+/** Rows in preorder, with the callers of each sorted by a column. */
+export function sortTree(
+  rows: readonly Caller[],
+  columns: readonly GridColumn<Caller>[],
+  sort: string,
+): PlacedCaller[] {
+  const children = new Map<number, PlacedCaller[]>();
+  const path: number[] = [];
+  rows.forEach((row, number) => {
+    path.length = row.depth;
+    const parent = path[row.depth - 1] ?? -1;
+    path.push(number);
+    const known = children.get(parent);
+    if (known === undefined) children.set(parent, [{ ...row, number }]);
+    else known.push({ ...row, number });
+  });
+  const waiting = [...sortRows<PlacedCaller>(children.get(-1) ?? [], columns, sort)].reverse();
+  const sorted: PlacedCaller[] = [];
+  for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {
+    sorted.push(row);
+    waiting.push(...[...sortRows<PlacedCaller>(children.get(row.number) ?? [], columns, sort)].reverse());
+  }
+  return sorted;
+}
+
+function callerColumns({ rows }: CallersDocument, unit: string, theme: Theme): GridColumn<Caller>[] {
   const whole = rows[0]?.value ?? 0;
   const name: GridColumn<Caller> = {
     key: "name",
@@ -110,7 +143,7 @@ function callerColumns({ rows, metric }: CallersDocument, unit: string, theme: T
   return [
     name,
     numberColumn(rows, {
-      key: metric,
+      key: "cost",
       title: "cost",
       help: "What the name costs where it is called this way",
       quantity: quantityOf(unit),

@@ -3,67 +3,134 @@
 import { useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
+import type { Command } from "../lib/commands";
 import type { ComparisonDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
 import type { Quantity } from "../lib/units";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { Switch } from "../ui/menu";
 import { Resource } from "../ui/resource";
-import { useSession } from "../ui/session";
+import { type Session, useCommands, useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
 import { rowName } from "./columns";
-import { DivergingPane } from "./diverging_pane";
+import { Crumbs } from "./crumbs";
+import { below } from "./diverging";
+import { DivergingPane, keyAbove } from "./diverging_pane";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 export function ViewComparison() {
   const session = useSession();
   const resource = useMemo(() => new Resource<ComparisonDocument>(session.fetcher), [session]);
-  const { view } = session.state.value;
+  useCommands(useMemo(() => commandsOf(session), [session]));
   useSignalEffect(() => {
     const question = viewParameters(session.state.value, session.recordParameters.value);
     if (session.visible.value && session.choices.value.chosen !== null) void resource.load(address("views", question));
   });
-  const controls = (
-    <Switch
-      label="View"
-      value={view}
-      choices={VIEWS.map((word) => ({ word, title: word }))}
-      onPick={(word) => session.showRecord({ view: word, sort: "", metric: "" })}
-    />
-  );
+  return <Loaded resource={resource}>{(document) => <Compared document={document} />}</Loaded>;
+}
+
+function Compared({ document }: { document: ComparisonDocument }) {
+  const session = useSession();
+  const { view, from } = session.state.value;
+  const { rows } = document;
+  const flat = view === "op";
+  const start = useMemo(() => rows.findIndex((row) => row.key === from), [rows, from]);
+  const shown = useMemo(() => ({ ...document, rows: below(rows, start, flat) }), [document, rows, start, flat]);
   return (
-    <Loaded resource={resource}>
-      {(document) => (
-        <Comparison
-          document={document}
-          figure={figureOf}
-          first={DEFAULT_METRIC}
-          rowTitle={view}
-          rowName={rowName}
-          controls={controls}
-          picture={(metric, quantity) => (
-            <>
-              <Notes document={document} />
-              <DivergingPane document={document} metric={metric} quantity={quantity} view={view} />
-            </>
-          )}
-        />
+    <Comparison
+      document={shown}
+      figure={figureOf}
+      first={DEFAULT_METRIC}
+      rowTitle={view}
+      rowName={rowName}
+      controls={<Controls per={document.per ?? "total"} />}
+      exported={(format) =>
+        address("export", {
+          ...viewParameters(session.state.value, session.recordParameters.value),
+          lens: "views",
+          format,
+        })
+      }
+      picture={(metric, quantity) => (
+        <>
+          <Renames document={document} />
+          {start > 0 && <From rows={rows} start={start} flat={flat} />}
+          <DivergingPane document={document} metric={metric} quantity={quantity} view={view} />
+        </>
       )}
-    </Loaded>
+    />
   );
 }
 
-/** How the runs are made comparable, and what may only have moved. */
-function Notes({ document }: { document: ComparisonDocument }) {
-  const { per, renames = [] } = document;
-  if (per !== "step" && renames.length === 0) return null;
+function Controls({ per }: { per: "step" | "total" }) {
+  const session = useSession();
+  const { view } = session.state.value;
+  return (
+    <>
+      <Switch
+        label="View"
+        value={view}
+        choices={VIEWS.map((word) => ({ word, title: word }))}
+        onPick={(word) => session.showRecord({ view: word, sort: "", metric: "" })}
+      />
+      <Switch
+        label="Figures"
+        value={per}
+        choices={[
+          { word: "step", title: "per step", help: "The average over the steps of each profile" },
+          { word: "total", title: "total", help: "The sum over all steps of each profile" },
+        ]}
+        onPick={(word) => session.setOption("step", word === "step" ? "average" : "all")}
+      />
+    </>
+  );
+}
+
+interface FromProps {
+  readonly rows: ComparisonDocument["rows"];
+  readonly start: number;
+  readonly flat: boolean;
+}
+
+function From({ rows, start, flat }: FromProps) {
+  const session = useSession();
+  const above = keyAbove(rows, start, flat);
+  return (
+    <Crumbs
+      name={rowName(rows[start]?.key ?? "")}
+      onWhole={() => session.update({ from: "" })}
+      onUp={above === "" ? null : () => session.update({ from: above })}
+    />
+  );
+}
+
+function commandsOf(session: Session): Command[] {
+  const group = "Views";
+  return [
+    ...VIEWS.map((view, at) => ({
+      keys: [String(at + 1)],
+      title: `By ${view}`,
+      group,
+      run: () => session.showRecord({ view, sort: "", metric: "" }),
+    })),
+    {
+      keys: ["z"],
+      title: "Start from the selected row",
+      group,
+      run: () => session.update({ from: session.state.value.key }),
+    },
+    { keys: ["Escape"], title: "Show the whole tree", group, run: () => session.update({ from: "" }) },
+  ];
+}
+
+/** What may only have moved. */
+function Renames({ document: { renames = [] } }: { document: ComparisonDocument }) {
+  if (renames.length === 0) return null;
+  const count = renames.length;
   return (
     <details class="foot-note">
       <summary>
-        {[
-          per === "step" ? "Compared per step." : "",
-          renames.length > 0 ? `${renames.length.toLocaleString()} subtrees may only have moved.` : "",
-        ].join(" ")}
+        {count === 1 ? "1 subtree may only have moved" : `${count.toLocaleString()} subtrees may only have moved`}
       </summary>
       <ul class="plain">
         {renames.slice(0, 100).map(({ from, to, rows }) => (

@@ -18,16 +18,16 @@ export interface Diverging {
   readonly sides: readonly (readonly [number, number])[];
 }
 
-/** Lays compared rows out as a tree by what their keys begin with. Ids are the rows' indices. */
-export function diverging(rows: readonly ComparedRow[], metric: string, flat: boolean): Diverging {
+/** Lays compared rows out as a tree by what their keys begin with, from a row on. Ids are the rows' indices. */
+export function diverging(rows: readonly ComparedRow[], metric: string, flat: boolean, start = 0): Diverging {
   const sides = rows.map(({ a, b }) => [figure(a, metric), figure(b, metric)] as const);
   const change = sides.map(([a, b]) => (a === b ? 0 : (a - b) / Math.max(a, b)));
   const width = sides.map(([a, b]) => Math.max(a, b));
   const children = childrenOf(rows, flat);
   const names = rows.map(({ key }, row) => (row === 0 ? key : shortName(key, flat)));
   const rects: IcicleRect[] = [];
-  const whole = width[0] || 1;
-  const waiting = rows.length === 0 ? [] : [{ row: 0, depth: 0, from: 0, to: 1 }];
+  const whole = width[start] || 1;
+  const waiting = rows.length === 0 ? [] : [{ row: start, depth: 0, from: 0, to: 1 }];
   for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
     rects.push([at.row, at.depth, at.from, at.to, at.row, at.row, 0]);
     const below = (children.get(at.row) ?? []).toSorted((p, q) => (width[q] ?? 0) - (width[p] ?? 0));
@@ -56,14 +56,30 @@ function figure(side: ComparedRow["a"], metric: string): number {
 }
 
 function childrenOf(rows: readonly ComparedRow[], flat: boolean): Map<number, number[]> {
-  const place = new Map(rows.map(({ key }, row) => [key, row]));
   const children = new Map<number, number[]>();
-  rows.forEach(({ key }, row) => {
-    if (row === 0) return;
-    const parent = flat ? 0 : (parentOf(key, place) ?? 0);
-    children.set(parent, [...(children.get(parent) ?? []), row]);
+  parentsOf(rows, flat).forEach((parent, row) => {
+    const known = children.get(parent);
+    if (known === undefined) children.set(parent, [row]);
+    else known.push(row);
   });
   return children;
+}
+
+/** Of each row the one that it hangs below; -1 of the first, which is the root. */
+export function parentsOf(rows: readonly ComparedRow[], flat: boolean): readonly number[] {
+  const place = new Map(rows.map(({ key }, row) => [key, row]));
+  return rows.map(({ key }, row) => (row === 0 ? -1 : flat ? 0 : (parentOf(key, place) ?? 0)));
+}
+
+/** A row with all that hangs below it. */
+export function below(rows: readonly ComparedRow[], start: number, flat: boolean): readonly ComparedRow[] {
+  if (start <= 0) return rows;
+  const parents = parentsOf(rows, flat);
+  const inside = (row: number): boolean => {
+    for (let at = row; at >= 0; at = parents[at] ?? -1) if (at === start) return true;
+    return false;
+  };
+  return rows.filter((_, row) => inside(row));
 }
 
 /** The row of the longest key that a key begins with. */

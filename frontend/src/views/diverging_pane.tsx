@@ -5,7 +5,7 @@ import { format, percent, type Quantity } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
 import { rowName } from "./columns";
-import { changeColour, diverging } from "./diverging";
+import { changeColour, diverging, parentsOf } from "./diverging";
 
 interface DivergingProps {
   readonly document: ComparisonDocument;
@@ -16,21 +16,25 @@ interface DivergingProps {
 
 const noColour = () => "";
 
-/** Where the runs differ, over the whole tree at once. */
+/** Where the runs differ, over the whole tree or from a row on. */
 export function DivergingPane({ document, metric, quantity, view }: DivergingProps) {
   const session = useSession();
   const theme = session.theme.value;
-  const { key, search } = session.state.value;
+  const { key, search, from } = session.state.value;
   const { rows } = document;
   // Ops hold each other; only what each does itself adds up.
   const shown = view === "op" ? metric.replace(/^total_/, "") : metric;
+  const start = Math.max(
+    rows.findIndex((row) => row.key === from),
+    0,
+  );
   const picture = useMemo(
-    () => diverging(withWhole(rows, shown, metric), shown, view === "op"),
-    [rows, shown, metric, view],
+    () => diverging(withWhole(rows, shown, metric), shown, view === "op", start),
+    [rows, shown, metric, view, start],
   );
   const selected = useMemo(() => rows.findIndex((row) => row.key === key), [rows, key]);
   const matches = useMemo(() => matcher(search), [search]);
-  if (picture.icicle.rects.length < 2) return null;
+  if (picture.icicle.rects.length < 2 && start === 0) return null;
   const select = (id: number) => session.update({ key: rows[id]?.key ?? "" });
   return (
     <Icicle
@@ -56,9 +60,17 @@ export function DivergingPane({ document, metric, quantity, view }: DivergingPro
         };
       }}
       onSelect={select}
-      onZoom={select}
+      onZoom={(id) => session.update({ from: id > 0 ? (rows[id]?.key ?? "") : "", key: rows[id]?.key ?? "" })}
+      onOut={() => session.update({ from: keyAbove(rows, start, view === "op") })}
+      onWhole={() => session.update({ from: "" })}
     />
   );
+}
+
+/** The key of the row above another one; empty for the root. */
+export function keyAbove(rows: ComparisonDocument["rows"], row: number, flat: boolean): string {
+  const parent = row > 0 ? (parentsOf(rows, flat)[row] ?? 0) : 0;
+  return parent > 0 ? (rows[parent]?.key ?? "") : "";
 }
 
 /** The root's own figure is nothing; its total is what the rows share. */

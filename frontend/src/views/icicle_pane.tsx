@@ -5,7 +5,7 @@ import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
 import { colourName, figureOf, quantityOf, rowName } from "./columns";
-import type { Documents } from "./index";
+import { type Documents, upFrom } from "./index";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
 export function IciclePane({ documents }: { documents: Documents }) {
@@ -29,6 +29,8 @@ export function IciclePane({ documents }: { documents: Documents }) {
       describe={(rect) => describe(icicle, rect, unit, figureOf(head.root, icicle.metric))}
       onSelect={(id) => session.update({ selected: id })}
       onZoom={(id) => session.update({ root: id, selected: id })}
+      onOut={() => upFrom(session, documents.root.data.value)}
+      onWhole={() => session.update({ root: 0 })}
     />
   );
 }

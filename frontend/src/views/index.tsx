@@ -3,23 +3,20 @@
 import { useSignal, useSignalEffect } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect, useMemo } from "preact/hooks";
-import { snapshot } from "../lib/api";
 import type { Command } from "../lib/commands";
 import type { IcicleDocument, NodeDocument, RowsDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
 import { PagedRows } from "../ui/paged_rows";
 import { Resource } from "../ui/resource";
-import { focusSearch } from "../ui/search_box";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
 import { CallersPane } from "./callers_pane";
 import { ViewComparison } from "./comparison";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
-import { type MemoryDocument, MemoryPane } from "./memory_pane";
 import { PaneExport, PaneSwitch, panesOf } from "./pane_switch";
-import { DEFAULT_METRIC, icicleAddress, memoryAddress, nodeAddress, rowsParameters } from "./questions";
-import { Crumbs, Toolbar } from "./toolbar";
+import { DEFAULT_METRIC, icicleAddress, nodeAddress, rowsParameters } from "./questions";
+import { Toolbar, TreeCrumbs } from "./toolbar";
 import { CLOSE_ALL, OPEN_ALL } from "./tree";
 import { TreePane } from "./tree_pane";
 
@@ -29,7 +26,6 @@ export interface Documents {
   /** The selected row, and the row that the tree starts from. */
   readonly node: Resource<NodeDocument>;
   readonly root: Resource<NodeDocument>;
-  readonly memory: Resource<MemoryDocument>;
 }
 
 interface ViewsLensProps {
@@ -63,15 +59,9 @@ function Tree({ documents }: { documents: Documents }) {
   const session = useSession();
   useCommands(useMemo(() => viewCommands(session, documents), [session, documents]));
   const { rows } = documents;
-  const { direction, drawer, metric, pane } = session.state.value;
+  const { direction, drawer, metric } = session.state.value;
   const head = rows.head.value;
   const error = rows.error.value;
-  // A report has no panes: its memory stands above the tree.
-  const inTree = head !== null && snapshot() !== undefined;
-  useEffect(() => {
-    if (inTree) void documents.memory.load(memoryAddress(session.recordParameters.peek()));
-    else documents.memory.clear();
-  }, [inTree, session.recordParameters.value, documents, session]);
   return (
     <>
       <Toolbar documents={documents} />
@@ -83,8 +73,8 @@ function Tree({ documents }: { documents: Documents }) {
       {error === null && head !== null && head.total_rows > 1 && (
         <div class="split">
           <div class="main-column">
-            <Crumbs documents={documents} />
-            {pane === "memory" ? <MemoryPane memory={documents.memory} /> : <IciclePane documents={documents} />}
+            <TreeCrumbs documents={documents} />
+            <IciclePane documents={documents} />
             {direction === "up" ? (
               <CallersPane unit={metricUnit(head, metric)} />
             ) : (
@@ -130,7 +120,6 @@ function useDocuments(session: Session): Documents {
       icicle: new Resource<IcicleDocument>(fetcher),
       node: new Resource<NodeDocument>(fetcher),
       root: new Resource<NodeDocument>(fetcher),
-      memory: new Resource<MemoryDocument>(fetcher),
     };
   }, [session]);
   const written = useSignal("");
@@ -155,13 +144,15 @@ function ask(session: Session, documents: Documents, again = false): void {
   if (state.root > 0) void documents.root.load(nodeAddress(state, record, state.root), again);
 }
 
+/** Starts the tree from the parent of the row that it starts from. */
+export function upFrom(session: Session, root: NodeDocument | null): void {
+  const { root: from } = session.state.value;
+  const parent = root?.parent;
+  if (from > 0) session.update({ root: typeof parent === "number" ? Math.max(parent, 0) : 0, selected: from });
+}
+
 function viewCommands(session: Session, { rows, root }: Documents): Command[] {
   const group = "Views";
-  const up = () => {
-    const parent = root.data.value?.parent;
-    const { root: from } = session.state.value;
-    if (from > 0) session.update({ root: typeof parent === "number" ? Math.max(parent, 0) : 0, selected: from });
-  };
   const match = (by: number) => () => {
     const matches = rows.head.value?.matches;
     if (matches && matches.count > 0) session.update({ match: (matches.index + by + matches.count) % matches.count });
@@ -173,7 +164,6 @@ function viewCommands(session: Session, { rows, root }: Documents): Command[] {
       group,
       run: () => session.showRecord({ view, sort: "", metric: "" }),
     })),
-    { keys: ["/", "Mod+f"], title: "Search", group, run: focusSearch },
     { keys: ["n"], title: "Next match", group, run: match(1) },
     { keys: ["p"], title: "Previous match", group, run: match(-1) },
     { keys: ["*"], title: "Open all rows", group, run: () => session.update(OPEN_ALL) },
@@ -190,7 +180,7 @@ function viewCommands(session: Session, { rows, root }: Documents): Command[] {
       group,
       run: () => session.update({ direction: session.state.value.direction === "up" ? "down" : "up" }),
     },
-    { keys: ["u", "Backspace"], title: "Up to the parent", group, run: up },
+    { keys: ["u", "Backspace"], title: "Up to the parent", group, run: () => upFrom(session, root.data.value) },
     { keys: ["Escape"], title: "Show the whole tree", group, run: () => session.update({ root: 0 }) },
     {
       keys: ["d"],

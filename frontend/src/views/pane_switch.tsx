@@ -1,6 +1,6 @@
 /** Views, or another question to the same profile. Only what the profile has is offered. */
 
-import { address, snapshot } from "../lib/api";
+import { address } from "../lib/api";
 import { Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
 
@@ -42,9 +42,9 @@ export function PaneExport() {
   );
 }
 
-/** The panes that can be shown. A saved report holds the views only. */
+/** The panes that can be shown. */
 export function panesOf(head: { readonly panes?: readonly string[] } | null): readonly string[] {
-  return snapshot() === undefined ? (head?.panes ?? []) : [];
+  return head?.panes ?? [];
 }
 
 export function PaneSwitch({ panes }: { panes: readonly string[] }) {

@@ -9,7 +9,6 @@ export const DEFAULT_METRIC = "total_exec_micros";
 const ICICLE_DEPTH = 40;
 /** A fixed grain: the picture is asked once and scaled to the width that there is. */
 const ICICLE_WIDTH_PX = 1600;
-const MEMORY_WIDTH_PX = 800;
 
 /** What every question about a view has in common: the record, the view and its options. */
 export function viewParameters(state: PanelState, record: Parameters): Parameters {
@@ -38,11 +37,6 @@ export function icicleAddress(state: PanelState, record: Parameters): string {
     width_px: ICICLE_WIDTH_PX,
     max_depth: ICICLE_DEPTH,
   });
-}
-
-/** Memory belongs to the record, whichever view is shown. */
-export function memoryAddress(record: Parameters): string {
-  return address("views", { ...record, shape: "memory", width_px: MEMORY_WIDTH_PX });
 }
 
 export function nodeAddress(state: PanelState, record: Parameters, id: number): string {

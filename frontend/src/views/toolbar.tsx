@@ -2,13 +2,14 @@ import { address } from "../lib/api";
 import type { Matches, RowsDocument } from "../lib/documents";
 import { VIEWS, type View } from "../lib/state";
 import { format, percent } from "../lib/units";
-import { ColumnMenu, Menu, Switch } from "../ui/menu";
+import { ColumnMenu, ExportMenu, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { figureOf, quantityOf, rowName, usefulColumns } from "./columns";
-import type { Documents } from "./index";
+import { Crumbs } from "./crumbs";
+import { type Documents, upFrom } from "./index";
 import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
@@ -30,40 +31,49 @@ export function Toolbar({ documents }: { documents: Documents }) {
     if (matches && matches.count > 0) session.update({ match: (matches.index + by + matches.count) % matches.count });
   };
   const metric = state.metric || DEFAULT_METRIC;
+  const panes = panesOf(head);
   return (
-    <div class="toolbar">
-      <PaneSwitch panes={panesOf(head)} />
-      <Switch
-        label="View"
-        value={state.view}
-        choices={VIEWS.map((view) => ({ word: view, title: view, help: VIEW_HELP[view] }))}
-        onPick={(view) => session.showRecord({ view, sort: "", metric: "" })}
-      />
-      <SearchBox
-        value={state.search}
-        onSearch={(search) => session.update({ search, match: 0 })}
-        found={matches}
-        onGo={go}
-        note={shareNote(matches, metric, head)}
-      />
-      <StepPicker documents={documents} />
-      <OptionChips
-        lens="views"
-        except={ELSEWHERE}
-        command={`stepscope views LOGDIR --run '${session.choices.value.chosen?.run ?? ""}' --view ${state.view}`}
-      />
-      <span class="spacer" />
-      {!panesOf(head).includes("memory") && (documents.memory.data.value?.series.length ?? 0) > 0 && (
-        <button
-          type="button"
-          class="button"
-          aria-pressed={state.pane === "memory"}
-          title="What was allocated when"
-          onClick={() => session.update({ pane: state.pane === "memory" ? "" : "memory" })}
-        >
-          Memory
-        </button>
-      )}
+    <>
+      <div class="toolbar">
+        <PaneSwitch panes={panes} />
+        <Switch
+          label="View"
+          value={state.view}
+          choices={VIEWS.map((view) => ({ word: view, title: view, help: VIEW_HELP[view] }))}
+          onPick={(view) => session.showRecord({ view, sort: "", metric: "" })}
+        />
+        <span class="spacer" />
+        <StepPicker documents={documents} />
+        <ColumnControls documents={documents} />
+      </div>
+      <div class="toolbar second">
+        <SearchBox
+          value={state.search}
+          onSearch={(search) => session.update({ search, match: 0 })}
+          found={matches}
+          onGo={go}
+          note={shareNote(matches, metric, head)}
+        />
+        <OptionChips
+          lens="views"
+          except={ELSEWHERE}
+          command={`stepscope views LOGDIR --run '${session.choices.value.chosen?.run ?? ""}' --view ${state.view}`}
+        />
+        <span class="spacer" />
+        <TreeControls documents={documents} metric={metric} />
+      </div>
+    </>
+  );
+}
+
+/** How the tree is looked at: from which end, with which figures, and what an icicle's widths mean. */
+function TreeControls({ documents, metric }: { documents: Documents; metric: string }) {
+  const session = useSession();
+  const state = session.state.value;
+  const head = documents.rows.head.value;
+  const totals = head === null ? [] : usefulColumns(head).filter((column) => column.total);
+  return (
+    <>
       <button
         type="button"
         class="button"
@@ -83,22 +93,6 @@ export function Toolbar({ documents }: { documents: Documents }) {
         ]}
         onPick={(side) => session.update({ side })}
       />
-      <ColumnControls documents={documents} metric={metric} />
-    </div>
-  );
-}
-
-function ColumnControls({ documents, metric }: { documents: Documents; metric: string }) {
-  const session = useSession();
-  const state = session.state.value;
-  const head = documents.rows.head.value;
-  if (head === null) return null;
-  const useful = usefulColumns(head);
-  const totals = useful.filter((column) => column.total);
-  const exported = (kind: string) =>
-    address("export", { ...viewParameters(state, session.recordParameters.value), lens: "views", format: kind });
-  return (
-    <>
       {totals.length > 1 && (
         <Picker
           label="Width"
@@ -108,20 +102,26 @@ function ColumnControls({ documents, metric }: { documents: Documents; metric: s
           onPick={(name) => session.update({ metric: name })}
         />
       )}
+    </>
+  );
+}
+
+function ColumnControls({ documents }: { documents: Documents }) {
+  const session = useSession();
+  const state = session.state.value;
+  const head = documents.rows.head.value;
+  if (head === null) return null;
+  const useful = usefulColumns(head);
+  const exported = (kind: string) =>
+    address("export", { ...viewParameters(state, session.recordParameters.value), lens: "views", format: kind });
+  return (
+    <>
       <ColumnMenu
         columns={useful.map(({ name, title, help }) => ({ key: name, title, help }))}
         hidden={state.hidden}
         onHidden={(hidden) => session.update({ hidden })}
       />
-      <Menu label="Export" title="All rows of this view, in the source's units">
-        <div class="check-list">
-          {["csv", "json"].map((kind) => (
-            <a key={kind} class="link" href={exported(kind)} download>
-              {kind.toUpperCase()}
-            </a>
-          ))}
-        </div>
-      </Menu>
+      <ExportMenu title="All rows of this view, in the source's units" url={exported} />
     </>
   );
 }
@@ -154,24 +154,15 @@ function StepPicker({ documents }: { documents: Documents }) {
 }
 
 /** Where the tree starts from, when not at its root. */
-export function Crumbs({ documents }: { documents: Documents }) {
+export function TreeCrumbs({ documents }: { documents: Documents }) {
   const session = useSession();
-  const { root } = session.state.value;
-  if (root === 0) return null;
+  if (session.state.value.root === 0) return null;
   const node = documents.root.data.value;
-  const parent = typeof node?.parent === "number" ? Math.max(node.parent, 0) : 0;
   return (
-    <nav class="crumbs" aria-label="Start of the tree">
-      <button type="button" class="button" onClick={() => session.update({ root: 0 })} title="Escape">
-        Whole tree
-      </button>
-      {parent > 0 && (
-        <button type="button" class="button" onClick={() => session.update({ root: parent })} title="u">
-          Up
-        </button>
-      )}
-      <span class="muted">from</span>
-      <strong class="name">{rowName(String(node?.path ?? node?.name ?? ""))}</strong>
-    </nav>
+    <Crumbs
+      name={rowName(String(node?.path ?? node?.name ?? ""))}
+      onWhole={() => session.update({ root: 0 })}
+      onUp={typeof node?.parent === "number" && node.parent > 0 ? () => upFrom(session, node) : null}
+    />
   );
 }

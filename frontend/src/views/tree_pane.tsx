@@ -63,6 +63,7 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
           ...(row.children > 0 ? { "aria-expanded": row.open } : {}),
         })}
         onKey={onKey}
+        keepsPlace
         rowClass={(row) => (row.matched ? "matched" : "")}
       />
       <Status head={head} />

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { contentHeight, scrollTopFor, visibleRows } from "../../src/lib/scroll";
+import { contentHeight, firstInSight, scrollTopFor, scrollTopOf, visibleRows } from "../../src/lib/scroll";
 
 const SHORT = { rows: 1000, rowHeight: 20, viewHeight: 400 };
 const LONG = { rows: 5_000_000, rowHeight: 20, viewHeight: 400 };
@@ -33,4 +33,11 @@ describe("a list longer than an element may be", () => {
     expect(first).toBeLessThanOrEqual(row);
     expect(stop).toBeGreaterThan(row);
   });
+});
+
+test("the first row in sight is found again, also in lists taller than an element can be", () => {
+  for (const rows of [100, 3_000_000]) {
+    const view = { rows, rowHeight: 22, viewHeight: 400 };
+    for (const row of [0, 7, Math.floor(rows / 2)]) expect(firstInSight(view, scrollTopOf(view, row))).toBe(row);
+  }
 });

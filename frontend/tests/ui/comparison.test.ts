@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ComparedRow } from "../../src/lib/documents";
-import { comparedFigures, deltaOf, sideOf } from "../../src/ui/comparison";
+import { comparedFigures, countOf, deltaOf, sideOf } from "../../src/ui/comparison";
 
 const both: ComparedRow = { key: "mm", a: { t: 6, n: 1 }, b: { t: 4 }, delta: { t: 2, word: "x" }, state: "both" };
 const added: ComparedRow = { key: "add", a: { t: 6 }, b: null, delta: {}, state: "added" };
@@ -19,4 +19,11 @@ test("a side that a row is not on has no figure, and the difference is all of it
 
 test("medians that are kept twice are shown once", () => {
   expect(sideOf("a", "t", 0.5)(both)).toBe(3);
+});
+
+test("says how many rows are shown, and of how many", () => {
+  const document = { a: "", b: "", rows: [both, added, removed], unmatched_share: 0 };
+  expect(countOf(3, document)).toBe("3 rows");
+  expect(countOf(1, document)).toBe("1 row of 3");
+  expect(countOf(3, { ...document, rows_total: 9000 })).toBe("3 rows of 9,000: those that differ most are here");
 });

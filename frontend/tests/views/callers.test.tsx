@@ -3,8 +3,9 @@
 import { render } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
 import { INITIAL_STATE } from "../../src/lib/state";
+import type { GridColumn } from "../../src/ui/grid";
 import { Session, SessionProvider } from "../../src/ui/session";
-import { CallersPane } from "../../src/views/callers_pane";
+import { type Caller, CallersPane, sortTree } from "../../src/views/callers_pane";
 import { turnBelow } from "../../src/views/tree";
 
 const CALLERS = {
@@ -65,4 +66,28 @@ test("opening all below a row forgets what was said of rows in there", () => {
   expect(turnBelow(state, { id: 4, end: 9 }, true)).toEqual({ toggled: [2, 9], below: [12, 4] });
   expect(turnBelow(state, { id: 4, end: 20 }, false)).toEqual({ toggled: [2], below: [-4] });
   expect(turnBelow(state, { id: 0, end: 20 }, false)).toMatchObject({ depth: 1, toggled: [], below: [] });
+});
+
+test("callers are sorted below what they call, by any column", async () => {
+  const column = (key: string, value: (row: Caller) => string | number): GridColumn<Caller> => ({
+    ...{ key, title: key, help: "", width: 1, numeric: key !== "name", value },
+    cell: (row) => ({ text: String(value(row)) }),
+  });
+  const columns = [column("name", ({ name }) => name), column("cost", ({ value }) => value)];
+  const row = (name: string, depth: number, value: number) => ({ name, depth, value, id: 0, parent: -1, places: 1 });
+  const rows = [row("mm", 0, 9), row("b", 1, 6), row("b.x", 2, 6), row("a", 1, 3), row("a.y", 2, 1), row("a.z", 2, 2)];
+  const names = (sort: string) => sortTree(rows, columns, sort).map(({ name }) => name);
+  expect(names("-cost")).toEqual(["mm", "b", "b.x", "a", "a.z", "a.y"]);
+  expect(names("cost")).toEqual(["mm", "a", "a.y", "a.z", "b", "b.x"]);
+  expect(names("name")).toEqual(["mm", "a", "a.y", "a.z", "b", "b.x"]);
+  expect(names("")).toEqual(["mm", "b", "b.x", "a", "a.y", "a.z"]);
+});
+
+test("the head of the callers sorts them", async () => {
+  show(4);
+  await vi.waitFor(() => expect(document.querySelectorAll(".row")).toHaveLength(2));
+  const head = () => document.querySelectorAll("[role=columnheader]")[1];
+  expect(head()?.getAttribute("aria-sort")).toBe("descending");
+  head()?.querySelector("button")?.click();
+  await vi.waitFor(() => expect(head()?.getAttribute("aria-sort")).toBe("ascending"));
 });

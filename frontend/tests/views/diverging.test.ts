@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import type { ComparedRow } from "../../src/lib/documents";
-import { changeColour, diverging } from "../../src/views/diverging";
+import { below, changeColour, diverging } from "../../src/views/diverging";
+import { keyAbove } from "../../src/views/diverging_pane";
 
 function row(key: string, a: number | null, b: number | null): ComparedRow {
   const state = a === null ? "removed" : b === null ? "added" : "both";
@@ -56,4 +57,20 @@ test("more is orange and less is blue in both themes", () => {
     expect(more[0]).toBeGreaterThan(more[2] ?? 0);
     expect(less[2]).toBeGreaterThan(less[0] ?? 0);
   }
+});
+
+test("from a row on, the picture is that row's and the rows are those below it", () => {
+  const { icicle } = diverging(ROWS, "time", false, 1);
+  expect(icicle.rects.find(([, depth]) => depth === 0)).toEqual([1, 0, 0, 1, 1, 1, 0]);
+  expect(icicle.rects.map(([id]) => ROWS[id]?.key).sort()).toEqual(["a", "a/x", "a/y"]);
+  expect(below(ROWS, 1, false).map(({ key }) => key)).toEqual(["a", "a/x", "a/y"]);
+  expect(below(ROWS, -1, false)).toBe(ROWS);
+  expect(below(ROWS, 0, false)).toBe(ROWS);
+});
+
+test("one level up leads to the parent, and from the top to the root", () => {
+  expect(keyAbove(ROWS, 2, false)).toBe("a");
+  expect(keyAbove(ROWS, 1, false)).toBe("");
+  expect(keyAbove(ROWS, 2, true)).toBe("");
+  expect(keyAbove(ROWS, -1, false)).toBe("");
 });
