@@ -6,6 +6,8 @@ import io
 import json
 import logging
 import signal
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -335,10 +337,160 @@ def test_a_target_that_cannot_be_written_to_is_refused_at_once() -> None:
         stepscope.Writer(object())
 
 
-@pytest.mark.parametrize("bad", [{"smoothing": 1.5}, {"log_every": 0}, {"print_every": 2.5}])
+class Stubborn:
+    """Raises whatever is done with it."""
+
+    def _refuse(self, *_: object) -> Any:
+        raise ZeroDivisionError
+
+    __int__ = __index__ = __float__ = __str__ = __repr__ = __bool__ = _refuse
+    __eq__ = _refuse  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize("value", [Stubborn(), 10**400, np.zeros(2), float("nan"), float("inf"), b"x", [1], object()])
+def test_whatever_is_given_the_loop_goes_on_and_it_is_counted(tmp_path: Path, value: Any) -> None:
+    profile = Profile(strings=Strings.of(["op"]), nodes=Nodes(name=[0]))  # type: ignore[arg-type]
+    with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
+        rate = writer.throughput(log_every=1)
+        calls = [
+            lambda: rate.add(value, step=1),
+            lambda: rate.add(1, step=value),
+            lambda: rate.sample(value),
+            lambda: rate.reset_time(value),
+            lambda: writer.log_profile(profile, step=value),
+            lambda: writer.log_collectives(value),
+            lambda: writer.log_incore(value),
+            lambda: writer.log_incore([[1]], columns=value),
+        ]
+        for number, call in enumerate(calls, 1):
+            call()
+            assert writer.failures == number
+        with rate.span(value):
+            rate.add(5, step=7)
+    assert writer.failures == len(calls)
+    assert stored(tmp_path).marks.count.tolist() == [5]
+
+
+@pytest.mark.parametrize("count", [np.uint8(200), np.int8(100), np.float16(300)])
+def test_counts_of_narrow_types_add_up(tmp_path: Path, count: Any) -> None:
+    clock = Clock()
+    with stepscope.Writer(tmp_path, clock=clock) as writer:
+        rate = writer.throughput(smoothing=0.0)
+        for _ in range(100):
+            rate.add(count)
+        clock.now += 1_000_000_000
+        assert rate.sample() == (100.0 * int(count), 100.0 * int(count))
+
+
+def test_steps_of_narrow_types_go_on(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput()
+        rate.add(1, step=np.int8(127))  # type: ignore[arg-type]
+        rate.add(1)
+    assert stored(tmp_path).marks.step.tolist() == [127, 128]
+
+
+def test_what_comes_after_the_end_is_said(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    with stepscope.Writer(tmp_path) as writer, caplog.at_level(logging.WARNING, "stepscope"):
+        first, second = writer.throughput("first"), writer.throughput("second")
+        first.close()
+        first.add(1)
+        assert writer.failures == 1
+        second.add(1)
+    second.add(1)
+    second.add(1)
+    assert writer.failures == 2
+    writer.log_incore([[1]], columns=["end"])
+    assert writer.failures == 3
+    writer.throughput("third").add(1)
+    assert writer.failures == 4
+    writer.flush()
+    assert "closed before" in caplog.text
+
+
+def test_a_thread_that_cannot_be_started_does_not_stop_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(thread: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput()
+        with monkeypatch.context() as patched:
+            patched.setattr(threading.Thread, "start", refuse)
+            rate.add(1)
+            assert writer.failures == 1
+        with rate.span("data"):
+            pass
+        assert any(thread.name == "stepscope" for thread in threading.enumerate())
+    assert len(stored(tmp_path).marks) == 1
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"flush_secs": 0},
+        {"flush_secs": float("nan")},
+        {"flush_secs": 1e300},
+        {"flush_secs": "2"},
+        {"rank": 1.5},
+        {"rank": 2**70},
+        {"world_size": -1},
+        {"job": 7},
+        {"clock": time.time},
+    ],
+)
+def test_arguments_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
+    with pytest.raises(OptionError, match=next(iter(bad))):
+        stepscope.Writer(tmp_path, **bad)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_rank_in_the_environment_that_is_none_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RANK", "9" * 30)
+    with stepscope.Writer(tmp_path) as writer:
+        writer.throughput().add(1)
+    assert writer.failures == 0
+    assert stored(tmp_path).header.rank == -1
+
+
+def test_a_smoothing_in_the_environment_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("RATE_TRACKER_SMOOTHING", "much")
+    with pytest.raises(OptionError, match="RATE_TRACKER_SMOOTHING is 'much'"):
+        stepscope.RateTracker()
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        {"smoothing": 1.5},
+        {"smoothing": "x"},
+        {"log_every": 0},
+        {"print_every": 2.5},
+        {"name": 7},
+        {"unit": None},
+        {"measured_at": b"here"},
+        {"batch_size": -1},
+        {"devices": "8"},
+        {"planned_steps": 2**70},
+        {"flops_per_sample": float("nan")},
+        {"peak_flops_per_sec": float("inf")},
+    ],
+)
 def test_settings_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
-    with stepscope.Writer(tmp_path) as writer, pytest.raises(OptionError):
+    with stepscope.Writer(tmp_path) as writer, pytest.raises(OptionError, match=next(iter(bad))):
         writer.throughput(**bad)
+
+
+def test_settings_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        rate = writer.throughput(log_every=np.int64(2), planned_steps=1e5, batch_size=np.int32(8), smoothing=0)
+        for _ in range(4):
+            rate.add(8)
+    record = stored(tmp_path)
+    assert (record.log_every, record.planned_steps, record.batch_size) == (2, 100_000, 8)
+    assert record.samples.step.tolist() == [2, 4]
 
 
 def test_rank_and_job_come_from_the_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

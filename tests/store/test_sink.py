@@ -17,7 +17,7 @@ from stores import profile
 from tensorboard.compat.proto.event_pb2 import Event
 from tensorboard.util.tensor_util import make_ndarray
 
-from stepscope.errors import StoreError
+from stepscope.errors import LimitExceeded, StoreError
 from stepscope.store import events, tfrecord
 from stepscope.store.local import LocalStore
 from stepscope.store.sink import EventFileSink
@@ -154,6 +154,40 @@ def test_a_full_disk_leaves_no_torn_record_and_loses_nothing_once_there_is_room(
     sink.flush()
     (tmp_path / "copy").write_bytes(disk.getvalue())
     assert [event.step for event in events_of(tmp_path / "copy")] == [1, 2]
+    sink.close()
+
+
+def test_a_record_that_meets_a_full_disk_is_written_once(tmp_path: Path) -> None:
+    sink = EventFileSink(tmp_path)
+    assert sink._file is not None
+    sink._file.close()
+    disk = FullDisk()
+    disk.room = 0
+    sink._file, sink._written_bytes = disk, 0  # type: ignore[assignment]
+    large = np.random.default_rng(1).bytes(2 << 20)
+    sink.add_blobs("stepscope/profile/p/s-0", b"", [large], step=1, wall_time_s=1.0)
+    disk.room = 4 << 20
+    sink.flush()
+    (tmp_path / "copy").write_bytes(disk.getvalue())
+    sink.close()
+    assert [event.step for event in events_of(tmp_path / "copy")] == [1]
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
+def test_a_sink_that_cannot_write_at_all_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = io.FileIO("/dev/full", "w")
+    monkeypatch.setattr("stepscope.store.sink._create", lambda directory: (tmp_path / "full", opened))
+    with pytest.raises(StoreError, match="No space left"):
+        EventFileSink(tmp_path)
+    assert opened.closed
+
+
+def test_what_waits_for_the_disk_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.store.sink.LARGEST_PENDING_BYTES", 100)
+    sink = EventFileSink(tmp_path)
+    sink.add_blobs("t", b"", [bytes(200)], step=1, wall_time_s=1.0)
+    with pytest.raises(LimitExceeded, match="bytes wait"):
+        sink.add_scalar("x", 1.0, step=1, wall_time_s=1.0)
     sink.close()
 
 

@@ -6,13 +6,19 @@ import os
 import time
 from collections.abc import Callable
 
+from stepscope.shim import values
+
 NS_PER_SECOND = 1_000_000_000
 DEFAULT_SMOOTHING = "0.4"
 
 
 def default_smoothing() -> float:
-    """The smoothing where none is given: the environment's RATE_TRACKER_SMOOTHING, or 0.4."""
-    return float(os.environ.get("RATE_TRACKER_SMOOTHING", DEFAULT_SMOOTHING))
+    """The smoothing where none is given: the environment's RATE_TRACKER_SMOOTHING, or 0.4.
+
+    Raises:
+        OptionError: The environment's is no number from 0 to 1.
+    """
+    return values.real("RATE_TRACKER_SMOOTHING", os.environ.get("RATE_TRACKER_SMOOTHING", DEFAULT_SMOOTHING), 1.0)
 
 
 class RateTracker:

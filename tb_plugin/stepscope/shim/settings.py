@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from stepscope.errors import OptionError
+from stepscope.shim import values
 from stepscope.shim.rate_tracker import default_smoothing
+
+_WORDS = ("name", "unit", "measured_at")
+_LEAST = {"log_every": 1, "print_every": 1, "batch_size": 0, "devices": 0, "planned_steps": 0}
+_NUMBERS = ("flops_per_sample", "peak_flops_per_sec")
 
 
 @dataclass(frozen=True)
@@ -39,18 +43,24 @@ class SeriesSettings:
     measured_at: str = "the host that receives outputs"
 
     def __post_init__(self) -> None:
-        """Checks what would otherwise fail in the training loop."""
-        for name in ("log_every", "print_every"):
-            value = getattr(self, name)
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise OptionError(f"{name} is {value!r}", remedy="Give a number of steps, at least 1")
-        if not 0.0 <= self.weight <= 1.0:
-            raise OptionError(f"smoothing is {self.weight}", remedy="Give a number from 0 to 1")
+        """Checks what would otherwise fail at every flush."""
+        for name in _WORDS:
+            values.word(name, getattr(self, name))
+        checked: dict[str, float] = {"smoothing": self._chosen_smoothing()}
+        for name, value in vars(self).items():
+            if value is not None and name in _LEAST:
+                checked[name] = values.whole(name, value, _LEAST[name])
+            elif value is not None and name in _NUMBERS:
+                checked[name] = values.real(name, value)
+        vars(self).update(checked)
+
+    def _chosen_smoothing(self) -> float:
+        return default_smoothing() if self.smoothing is None else values.real("smoothing", self.smoothing, 1.0)
 
     @property
     def weight(self) -> float:
         """The weight of the previous rate."""
-        return default_smoothing() if self.smoothing is None else self.smoothing
+        return self.smoothing or 0.0
 
     @property
     def every(self) -> int | None:

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from operator import index
 from typing import Any, Protocol
 
 from stepscope.model.columns import Header, Strings
@@ -17,13 +18,13 @@ from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 from stepscope.shim.buffers import UNKNOWN_COUNT, SeriesBuffers, Snapshot
 from stepscope.shim.rate_tracker import NS_PER_SECOND, RateTracker
 from stepscope.shim.settings import SeriesSettings
+from stepscope.shim.values import integer, shown
 from stepscope.store.writing import new_session
 from stepscope.version import __version__
 
 FARTHEST_OFFSET_S = 1e9
 BLOCK_MARKS = 4096
 BLOCK_VERSIONS = 32
-LARGEST = 2**62
 
 
 class Owner(Protocol):
@@ -108,38 +109,41 @@ class ThroughputLog:
         if step is None:
             step = self._step + 1
         try:
-            # What is no integer, None among it, raises here and takes the long way.
-            self._append_count(count)  # type: ignore[arg-type]
+            # Plain integers: a numpy scalar overflows, and what is none, None among it, raises and takes the long way.
+            number, step = index(count), index(step)  # type: ignore[arg-type]
+            self._append_count(number)
             self._append_step(step)
             self._append_time(self._clock())
-            self._fresh += count  # type: ignore[operator]
-        except (TypeError, OverflowError, ValueError):
-            step = self._add_other(count, step)
+        except Exception:
+            number, step = self._add_other(count, step)
+        if number > 0:
+            self._fresh += number
         self._step = step
         if not self._low <= step < self._high:
             self._turn(step)
 
-    def _add_other(self, count: Any, step: Any) -> int:
-        """A mark whose count or step is no plain integer. Answers the step."""
+    def _add_other(self, count: Any, step: Any) -> tuple[int, int]:
+        """A mark whose count or step is no plain integer. Answers both; 0 at the last step where one is wrong."""
         with self._lock:
             self._buffers.repair()
         try:
-            number = UNKNOWN_COUNT if count is None else _integer(count)
-            whole = _integer(step)
-        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            self._owner.failed(f"count {count!r} at step {step!r} in {self.settings.name}", error)
-            return self._step
+            number = UNKNOWN_COUNT if count is None else integer(count)
+            whole = integer(step)
+        except Exception as error:
+            self._owner.failed(f"count {shown(count)} at step {shown(step)} in {self.settings.name}", error)
+            return 0, self._step
         self._append_count(number)
         self._append_step(whole)
         self._append_time(self._clock())
-        self._fresh += max(number, 0)
-        return whole
+        return number, whole
 
     def _turn(self, step: int) -> None:
         """A step outside the interval between two samples: the first one, one to sample at, or one that goes back."""
-        every, first, step = self.settings.every, self._high < self._low, int(step)
+        every, first = self.settings.every, self._high < self._low
         if first:
             self._owner.wake()
+        if first and self.closed:
+            self._owner.failed(f"marks of {self.settings.name}", RuntimeError("the series was closed before"))
         if every is None:
             self._low, self._high = -sys.maxsize, sys.maxsize
             return
@@ -159,7 +163,7 @@ class ThroughputLog:
         with self._lock:
             self._now_ns = self._clock()
             self._buffers.add_sample(step, self._now_ns)
-            self._tracker.add(int(self._fresh))
+            self._tracker.add(self._fresh)
             self._fresh = 0
             local, average = self._tracker.rate(), self._tracker.global_rate()
         self._note_scalars(step, local, average)
@@ -169,10 +173,10 @@ class ThroughputLog:
 
     def _known_step(self, step: Any) -> int:
         try:
-            return int(self._step) if step is None else _integer(step)
-        except (TypeError, ValueError, OverflowError, RuntimeError) as error:
-            self._owner.failed(f"step {step!r} in {self.settings.name}", error)
-            return int(self._step)
+            return self._step if step is None else integer(step)
+        except Exception as error:
+            self._owner.failed(f"step {shown(step)} in {self.settings.name}", error)
+            return self._step
 
     def _print(self, step: int, local: float, average: float) -> None:
         try:
@@ -194,7 +198,7 @@ class ThroughputLog:
     def span(self, kind: str) -> Iterator[None]:
         """Says that the loop does something else: `compile`, `checkpoint`, `evaluation`, `data`, or another word."""
         self._owner.wake()
-        opened = (str(kind), self._clock())
+        opened = (kind if isinstance(kind, str) else shown(kind), self._clock())
         self._buffers.open_spans.append(opened)
         try:
             yield
@@ -215,18 +219,19 @@ class ThroughputLog:
     def reset_time(self, offset: float = 0.0) -> None:
         """Moves the start and the last sampling point to `offset` seconds ago; counts and the previous rate stay."""
         try:
-            if not abs(offset) < FARTHEST_OFFSET_S:
+            seconds = float(offset)
+            if not abs(seconds) < FARTHEST_OFFSET_S:
                 raise ValueError("no number of seconds below a billion")
-        except (TypeError, ValueError, RuntimeError) as error:
-            self._owner.failed(f"an offset of {offset!r} in {self.settings.name}", error)
+        except Exception as error:
+            self._owner.failed(f"an offset of {shown(offset)} in {self.settings.name}", error)
             return
-        self._reset(ResetKind.RESET_TIME, float(offset))
+        self._reset(ResetKind.RESET_TIME, seconds)
 
     def _reset(self, kind: ResetKind, offset: float) -> None:
         with self._lock:
             self._now_ns = self._clock()
             self._buffers.add_reset(kind, self._now_ns, round(offset * NS_PER_SECOND))
-            self._tracker.add(int(self._fresh))
+            self._tracker.add(self._fresh)
             self._fresh = 0
             if kind == ResetKind.RESET:
                 self._tracker.reset()
@@ -238,6 +243,8 @@ class ThroughputLog:
         for opened in self._buffers.open_spans[:]:
             self._end_span(opened)
         self.closed = True
+        # What is added all the same takes the long way, and is said.
+        self._low, self._high = 0, -1
 
     def pending(self) -> Block | None:
         """The current block in its next version, or None where the last one written has all of it."""
@@ -304,14 +311,6 @@ class ThroughputLog:
             producer_version=__version__,
             wall_anchor_ns=wall_ns,
         )
-
-
-def _integer(value: Any) -> int:
-    """The integer that a float, a numpy scalar or a tensor of one element stands for."""
-    number = int(value)
-    if number != value or abs(number) >= LARGEST:
-        raise ValueError(f"{value!r} is no whole number of 63 bits")
-    return number
 
 
 def console_line(settings: SeriesSettings, step: int, local: float, average: float) -> str:

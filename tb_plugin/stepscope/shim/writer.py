@@ -8,6 +8,7 @@ raises into the loop: a write that fails is logged once, counted in `failures`, 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import logging
 import multiprocessing.util
 import os
@@ -19,21 +20,20 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from stepscope.errors import RecordError, StepscopeError
+from stepscope.errors import LimitExceeded, OptionError, RecordError
 from stepscope.model.columns import Header, Record
 from stepscope.model.incore_timing import from_timing
 from stepscope.shim import termination
 from stepscope.shim.adapters import sink_for
 from stepscope.shim.settings import SeriesSettings
 from stepscope.shim.throughput_log import ThroughputLog
+from stepscope.shim.values import integer, shown, whole, word
 from stepscope.store.writing import RecordWriter
 
 LOGGER = logging.getLogger("stepscope")
 
-# What a file system, a summary writer of another project, or a record that breaks a rule may raise.
-_FAILURES = (StepscopeError, OSError, ValueError, TypeError, RuntimeError, AttributeError, KeyError, ImportError)
-
 Pending = Callable[[], None]
+_LONGEST_NUMBER = 19
 
 
 class Writer:
@@ -51,7 +51,7 @@ class Writer:
         clock: Returns a monotonic time in ns.
 
     Raises:
-        OptionError: The target is nothing to write to.
+        OptionError: The target is nothing to write to, or an argument is of a wrong type or out of its range.
         StoreError: The directory cannot be written.
     """
 
@@ -67,11 +67,11 @@ class Writer:
         clock: Callable[[], int] = time.perf_counter_ns,
     ) -> None:
         self.failures = 0
+        self._flush_secs = _interval(flush_secs)
+        self._clock = _checked(clock)
         self._header = _header(job, rank, world_size)
         self._sink = sink_for(_of_rank(target, self._header))
         self._records = RecordWriter(self._sink)
-        self._flush_secs = flush_secs
-        self._clock = clock
         self._logs: list[ThroughputLog] = []
         self._next_block: dict[str, int] = {}
         self._closed = False
@@ -114,18 +114,21 @@ class Writer:
                 if log.settings.name == name and not log.closed:
                     return log
             log = ThroughputLog(self, chosen, self._header, self._clock)
-            self._logs.append(log)
+            if self._closed:
+                log.close()
+            else:
+                self._logs.append(log)
         return log
 
     def log_profile(self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = "") -> None:
         """Logs a profile: a record, or a file of any recognised format."""
-        self._log(source, step, name or "profile")
+        self._log(source, step, name, "profile")
 
     def log_collectives(
         self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = ""
     ) -> None:
         """Logs collectives: a record, or a file of any recognised format."""
-        self._log(source, step, name or "collectives")
+        self._log(source, step, name, "collectives")
 
     def log_incore(self, timing: Any, *, step: int | None = None, name: str = "incore", **described: Any) -> None:
         """Logs the stamps of a fused kernel.
@@ -138,35 +141,35 @@ class Writer:
                 columns, participating, producers and more.
         """
         if isinstance(timing, Record | str | os.PathLike):
-            self._log(timing, step, name)
+            self._log(timing, step, name, "incore")
         else:
-            self._attempt(f"in-core record {name}", lambda: self._log(from_timing(timing, **described), step, name))
+            self._attempt(
+                "an in-core record", lambda: self._log(from_timing(timing, **described), step, name, "incore")
+            )
 
-    def _log(self, source: Record | str | os.PathLike[str], step: int | None, name: str) -> None:
+    def _log(self, source: Record | str | os.PathLike[str], step: int | None, name: str, usual_name: str) -> None:
         found: list[tuple[str, int | None, Record]] = []
-        if isinstance(source, Record):
-            found.append((name, step, source))
-        elif not self._attempt(f"source {source}", lambda: found.extend(_from_source(Path(source), name, step))):
-            return
+        self._attempt(f"source {shown(source)}", lambda: found.extend(_records_of(source, step, name, usual_name)))
         for title, at, record in found:
             self._write_or_keep(f"{record.KIND} record {title}", self._record_writer(title, at, record))
-        self.wake()
+        if found:
+            self.wake()
 
     def _record_writer(self, name: str, step: int | None, record: Record) -> Pending:
-        steps = None if step is None else (int(step), int(step))
+        steps = None if step is None else (step, step)
 
         def write() -> None:
             try:
                 self._records.write(record, name=name, steps=steps)
-            except RecordError as error:
-                # No later try can mend the record.
+            except (RecordError, LimitExceeded, TypeError, ValueError) as error:
+                # No later try can mend the record, or it would be one of ever more that wait.
                 self.failed(f"{record.KIND} record {name}", error)
 
         return write
 
     def _write_or_keep(self, what: str, write: Pending) -> None:
         with self._lock:
-            if not self._attempt(what, write):
+            if not self._attempt(what, write) and not self._closed:
                 self._pending.append((what, write))
 
     def flush(self) -> None:
@@ -202,7 +205,8 @@ class Writer:
     def _attempt(self, what: str, action: Callable[[], None]) -> bool:
         try:
             action()
-        except _FAILURES as error:
+        except Exception as error:
+            # Whatever a file system, a summary writer of another project or a strange value may raise.
             self.failed(what, error)
             return False
         return True
@@ -212,7 +216,8 @@ class Writer:
         self.failures += 1
         if not self._reported:
             self._reported = True
-            LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, error)
+            with contextlib.suppress(Exception):
+                LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, error)
 
     def wake(self) -> None:
         """Starts the flushing thread where this process has none yet."""
@@ -220,11 +225,15 @@ class Writer:
             return
         with self._lock:
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, args=(self._stop,), name="stepscope", daemon=True)
-                self._thread.start()
-                if multiprocessing.parent_process() is not None:
-                    # Processes of multiprocessing leave without running atexit.
-                    multiprocessing.util.Finalize(None, self.close, exitpriority=10)
+                self._attempt("what comes before the end: no thread can be started", self._start_thread)
+
+    def _start_thread(self) -> None:
+        thread = threading.Thread(target=self._run, args=(self._stop,), name="stepscope", daemon=True)
+        thread.start()
+        self._thread = thread
+        if multiprocessing.parent_process() is not None:
+            # Processes of multiprocessing leave without running atexit.
+            multiprocessing.util.Finalize(None, self.close, exitpriority=10)
 
     def _run(self, stop: threading.Event) -> None:
         while not stop.wait(self._flush_secs):
@@ -261,14 +270,22 @@ class Writer:
         self.close()
 
 
-def _from_source(path: Path, name: str, step: int | None) -> Iterator[tuple[str, int | None, Record]]:
+def _records_of(
+    source: Record | str | os.PathLike[str], step: int | None, name: str, usual_name: str
+) -> Iterator[tuple[str, int | None, Record]]:
+    """The records of a source, each with its name and step."""
+    at = None if step is None else integer(step)
+    title = str(name) or usual_name
+    if isinstance(source, Record):
+        yield title, at, source
+        return
     # Imported when asked for: most loops never read a file.
     from stepscope.sources import registry
 
-    found = registry.read(path).records
+    found = registry.read(Path(source)).records
     for number, named in enumerate(found):
-        title = name if len(found) == 1 else f"{name}/{named.name or number}"
-        yield title, named.step if step is None else step, named.record
+        own = title if len(found) == 1 else f"{title}/{named.name or number}"
+        yield own, named.step if at is None else at, named.record
 
 
 def _of_rank(target: Any, header: Header) -> Any:
@@ -280,10 +297,27 @@ def _of_rank(target: Any, header: Header) -> Any:
 
 def _header(job: str | None, rank: int | None, world_size: int | None) -> Header:
     return Header(
-        job=job if job is not None else _environment("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID") or "",
-        rank=rank if rank is not None else _number("RANK", "SLURM_PROCID", absent=-1),
-        world_size=world_size if world_size is not None else _number("WORLD_SIZE", "SLURM_NTASKS", absent=0),
+        job=word("job", job) if job is not None else _environment("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID") or "",
+        rank=whole("rank", rank, -1) if rank is not None else _number("RANK", "SLURM_PROCID", absent=-1),
+        world_size=whole("world_size", world_size, 0)
+        if world_size is not None
+        else _number("WORLD_SIZE", "SLURM_NTASKS", absent=0),
     )
+
+
+def _interval(flush_secs: Any) -> float:
+    """Seconds between two flushes that a thread can wait for."""
+    if isinstance(flush_secs, int | float) and 0 < flush_secs <= threading.TIMEOUT_MAX:
+        return float(flush_secs)
+    raise OptionError(f"flush_secs is {shown(flush_secs)}", remedy="Give a number of seconds above 0")
+
+
+def _checked(clock: Callable[[], int]) -> Callable[[], int]:
+    """The clock, which must count: a reading that is a float would make every mark fail."""
+    reading = clock()
+    if type(reading) is not int:
+        raise OptionError(f"the clock reads {shown(reading)}", remedy="Give one of ns, such as time.perf_counter_ns")
+    return clock
 
 
 def _environment(*names: str) -> str | None:
@@ -292,7 +326,7 @@ def _environment(*names: str) -> str | None:
 
 def _number(*names: str, absent: int) -> int:
     text = _environment(*names)
-    return int(text) if text is not None and text.isdecimal() else absent
+    return int(text) if text is not None and text.isdecimal() and len(text) < _LONGEST_NUMBER else absent
 
 
 # Strong references: a writer that the user lost still has data to write.

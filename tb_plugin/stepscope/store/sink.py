@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
-from stepscope.errors import StoreError
+from stepscope.errors import LimitExceeded, StoreError
 from stepscope.model.wire import Buffer
 from stepscope.store import events, tfrecord
 
@@ -57,6 +57,11 @@ class EventFileSink:
         self._forget_file()
         with self._lock:
             self._open()
+            try:
+                self._write_pending()
+            except StoreError:
+                self._close_file()
+                raise
         _sinks.add(self)
 
     def _forget_file(self) -> None:
@@ -66,14 +71,23 @@ class EventFileSink:
         self._pending_bytes = 0
         self._written_bytes = 0
 
-    def _open(self) -> BinaryIO:
+    def _open(self) -> None:
         try:
             self.directory.mkdir(parents=True, exist_ok=True)
             self.path, self._file = _create(self.directory)
         except OSError as error:
             raise _failed("make an event file", self.directory, error) from error
-        self._write(tfrecord.frame(events.version_event(time.time())))
-        return self._file
+        self._written_bytes = 0
+        self._keep(tfrecord.frame(events.version_event(time.time())), at=0)
+
+    def _keep(self, record: bytes, *, at: int) -> None:
+        self._pending.insert(at, record)
+        self._pending_bytes += len(record)
+
+    def _close_file(self) -> None:
+        if self._file is not None:
+            self._file.close()
+            self._file = None
 
     def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
         """Adds a blob sequence with its plugin content."""
@@ -90,33 +104,35 @@ class EventFileSink:
                 raise StoreError("a value after close", where=str(self.path), remedy="Make a new writer")
             if self._pending_bytes > LARGEST_PENDING_BYTES:
                 found = f"{self._pending_bytes} bytes wait for a file that cannot be written"
-                raise StoreError(found, where=str(self.path), remedy="Make room on the disk")
-            self._pending.append(record)
-            self._pending_bytes += len(record)
+                raise LimitExceeded(found, where=str(self.path), remedy="Make room on the disk")
+            self._keep(record, at=len(self._pending))
             if self._pending_bytes >= _WRITE_AT_BYTES:
-                self._write_pending()
+                # What cannot be written is kept: the next flush says so. Who were told here would add it once more.
+                with contextlib.suppress(StoreError):
+                    self._write_pending()
 
     def flush(self) -> None:
         """Hands everything added so far to the operating system."""
         with self._lock:
-            self._write_pending()
+            if not self._closed:
+                self._write_pending()
 
     def close(self) -> None:
         """Flushes and closes the file. Closing twice does nothing."""
         with self._lock:
             if self._closed:
                 return
-            self._write_pending()
-            self._closed = True
-            if self._file:
-                self._file.close()
+            try:
+                self._write_pending()
+            finally:
+                self._closed = True
+                self._close_file()
 
     def _write_pending(self) -> None:
         if not self._pending:
             return
         if self._file is not None and self._was_removed():
-            self._file.close()
-            self._file, self._written_bytes = None, 0
+            self._close_file()
         if self._file is None:
             self._open()
         self._write(self._pending[0] if len(self._pending) == 1 else b"".join(self._pending))
@@ -167,8 +183,7 @@ _sinks: weakref.WeakSet[EventFileSink] = weakref.WeakSet()
 
 def _forget_files() -> None:
     for sink in list(_sinks):
-        if sink._file:
-            sink._file.close()
+        sink._close_file()
         sink._forget_file()
 
 

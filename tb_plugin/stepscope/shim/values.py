@@ -1,0 +1,73 @@
+"""What a training loop gives: numbers of many types, checked before they can do harm, and shown whatever they are."""
+
+from __future__ import annotations
+
+import math
+import reprlib
+from typing import Any
+
+from stepscope.errors import OptionError
+
+LARGEST = 2**62
+
+
+def integer(value: Any) -> int:
+    """The integer that a float, a numpy scalar or a tensor of one element stands for.
+
+    Raises:
+        ValueError: It is no whole number of 63 bits. A value of a foreign type may raise anything.
+    """
+    number = int(value)
+    if number != value or abs(number) >= LARGEST:
+        raise ValueError("no whole number of 63 bits")
+    return number
+
+
+def shown(value: object) -> str:
+    """The value in a message: short, and never an error."""
+    try:
+        return reprlib.repr(value)
+    except Exception:
+        return f"a {type(value).__name__}"
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """The whole number of a setting.
+
+    Raises:
+        OptionError: It is none, or below the least.
+    """
+    try:
+        number = integer(value)
+    except Exception:
+        number = least - 1
+    if number < least:
+        raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a whole number, at least {least}")
+    return number
+
+
+def real(name: str, value: Any, largest: float = math.inf) -> float:
+    """The number of a setting, not below 0.
+
+    Raises:
+        OptionError: It is none, or out of its range.
+    """
+    try:
+        number = float(value)
+    except Exception:
+        number = math.nan
+    if not 0.0 <= number <= largest or math.isinf(number):
+        limit = "" if math.isinf(largest) else f" to {largest:g}"
+        raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a number from 0{limit}")
+    return number
+
+
+def word(name: str, value: Any) -> str:
+    """The text of a setting.
+
+    Raises:
+        OptionError: It is none.
+    """
+    if not isinstance(value, str):
+        raise OptionError(f"{name} is {shown(value)}", remedy="Give a text")
+    return value
