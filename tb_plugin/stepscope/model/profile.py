@@ -210,6 +210,7 @@ class Executions(Group):
     self_ticks: I64 = column("int64", "Without what it called", default=0)
     count: I32 = column("int32", "Executions in this row", default=1)
     launch: I32 = column("int32", "The call that launched it, in executions, -1 for none", default=-1)
+    forward: I32 = column("int32", "The call that it is the backward pass of, in executions, -1 for none", default=-1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,6 +326,7 @@ _REFERENCES = (
     ("executions", "step", "steps"),
     ("executions", "lane", "lanes"),
     ("executions", "launch", "executions"),
+    ("executions", "forward", "executions"),
     ("allocations", "node", "nodes"),
     ("allocations", "step", "steps"),
     ("allocations", "device", "strings"),

@@ -182,7 +182,7 @@ class NodeSteps(_message.Message):
     def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., run_count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_total_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., requested_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., peak_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., residual_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., bytes_in_use: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., shared_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Executions(_message.Message):
-    __slots__ = ("node", "step", "lane", "start_ticks", "duration_ticks", "self_ticks", "count", "launch")
+    __slots__ = ("node", "step", "lane", "start_ticks", "duration_ticks", "self_ticks", "count", "launch", "forward")
     NODE_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     LANE_FIELD_NUMBER: _ClassVar[int]
@@ -191,6 +191,7 @@ class Executions(_message.Message):
     SELF_TICKS_FIELD_NUMBER: _ClassVar[int]
     COUNT_FIELD_NUMBER: _ClassVar[int]
     LAUNCH_FIELD_NUMBER: _ClassVar[int]
+    FORWARD_FIELD_NUMBER: _ClassVar[int]
     node: _common_pb2.Column
     step: _common_pb2.Column
     lane: _common_pb2.Column
@@ -199,7 +200,8 @@ class Executions(_message.Message):
     self_ticks: _common_pb2.Column
     count: _common_pb2.Column
     launch: _common_pb2.Column
-    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., lane: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., self_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., launch: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+    forward: _common_pb2.Column
+    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., lane: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., self_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., launch: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., forward: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Allocations(_message.Message):
     __slots__ = ("node", "device", "allocator", "time_ticks", "delta_bytes", "total_bytes", "reserved_bytes", "address", "step")

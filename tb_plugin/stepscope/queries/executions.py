@@ -68,7 +68,7 @@ class Executions:
     ) -> dict[str, Any]:
         """A window of the timeline for a picture of some pixels. Times are relative to the profile's anchor."""
         window = (self._ticks(start_ps), self._ticks(end_ps))
-        return timeline.timeline(self._layout, *window, _pixels(width_px))
+        return timeline.timeline(self._layout, *window, _pixels(width_px), self._curves)
 
     def event(self, run: int) -> dict[str, Any]:
         """Everything about one execution of the timeline.

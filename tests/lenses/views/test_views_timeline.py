@@ -13,7 +13,8 @@ from torch_traces import profile_of, range_, read_golden, step
 
 from stepscope.lenses.views.executions.lanes import laid_out, levels
 from stepscope.lenses.views.executions.timeline import MAX_BLOCKS, event, timeline
-from stepscope.model.profile import LaneKind
+from stepscope.lenses.views.memory import MemorySeries, memory_over_time
+from stepscope.model.profile import LaneKind, LinkKind
 
 MAX_BYTES = 200_000
 
@@ -59,6 +60,85 @@ def test_an_event_has_the_arrows_of_its_launches() -> None:
         assert (arrow["from"]["name"], arrow["from"]["level"]) == ("cudaLaunchKernel", 1)
         assert (arrow["to"]["name"], arrow["delay_ps"]) == ("gemm", 4_000_000)
     assert event(layout, arrow["to"]["id"])["attributes"] == {"grid": "[1, 2, 3]"}
+
+
+def test_a_forward_op_has_an_arrow_to_each_backward_op_that_comes_of_it() -> None:
+    def arrow(phase: str, number: int, at: float, tid: int) -> dict[str, object]:
+        return {"ph": phase, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": tid, "ts": at}
+
+    profile = profile_of(
+        range_("aten::linear", 0, 30, cat="cpu_op"),
+        range_("aten::addmm", 5, 10, cat="cpu_op"),
+        range_("AddmmBackward0", 100, 20, cat="cpu_op", tid=2),
+        range_("TBackward0", 150, 20, cat="cpu_op", tid=2),
+        arrow("s", 1, 5, 1),
+        arrow("f", 1, 100, 2),
+        arrow("s", 2, 5, 1),
+        arrow("f", 2, 150, 2),
+    )
+    layout = laid_out(profile)
+    names = [profile.strings[i] for i in profile.nodes.name[profile.executions.node].tolist()]
+
+    def led(name: str) -> list[tuple[object, ...]]:
+        arrows = event(layout, names.index(name))["arrows"]
+        return [
+            (one["kind"], one["from"]["name"], one["from"]["level"], one["to"]["name"], one["delay_ps"])
+            for one in arrows
+        ]
+
+    first = ("backward", "aten::addmm", 1, "AddmmBackward0", 85_000_000)
+    second = ("backward", "aten::addmm", 1, "TBackward0", 135_000_000)
+    assert led("aten::linear") == led("aten::addmm") == [first, second]
+    assert led("TBackward0") == [second]
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize(
+    "name",
+    ["generated~conv_full~worker0.1795977105245.pt.trace", "tracelens~normalization~normalization_layer_test"],
+)
+def test_backward_calls_of_real_traces_start_after_their_forward_calls(name: str) -> None:
+    profile = read_golden(name)
+    runs, links = profile.executions, profile.links
+    backward = np.flatnonzero(runs.forward >= 0)
+    assert len(backward) == links.count[links.kind == LinkKind.FORWARD_BACKWARD].sum() > 0
+    assert (runs.start_ticks[runs.forward[backward]] < runs.start_ticks[backward]).all()
+
+
+def memory(at: float, delta: int, total: int, reserved: int = 0) -> dict[str, object]:
+    args = {"Bytes": delta, "Addr": 1, "Device Type": 1, "Device Id": 0}
+    args |= {"Total Allocated": total, "Total Reserved": reserved}
+    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": args}
+
+
+def test_memory_counters_hold_the_most_of_each_part() -> None:
+    profile = profile_of(
+        range_("aten::empty", 0, 100, cat="cpu_op"),
+        memory(30, 10, 10, 64),
+        memory(40, 90, 100, 128),
+        memory(45, -90, 10, 128),
+        memory(80, -10, 0, 128),
+    )
+    found = timeline(laid_out(profile), None, None, 5, memory_over_time(profile))["counters"]
+    assert [(one["device"], one["what"], one["values"]) for one in found] == [
+        ("GPU0", "allocated", [None, 10, 100, 10, 0]),
+        ("GPU0", "reserved", [None, 64, 128, 128, 128]),
+    ]
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 50), st.integers(0, 9)), min_size=1, max_size=20),
+    st.lists(st.integers(0, 60), min_size=2, max_size=8, unique=True).map(sorted),
+)
+def test_the_most_memory_of_a_part_is_what_it_starts_with_or_reaches(
+    events: list[tuple[int, int]], edges: list[int]
+) -> None:
+    events = sorted(events, key=lambda one: one[0])
+    time, held = (np.array(column, np.int64) for column in zip(*events, strict=True))
+    found, _ = MemorySeries("GPU0", "", 1000, time, held, held).highest(np.array(edges))
+    for low, high, most in zip(edges[:-1], edges[1:], found.tolist(), strict=True):
+        before = [size for at, size in events if at <= low][-1:]
+        assert most == max(before + [size for at, size in events if low < at < high], default=-1)
 
 
 def test_utilisation_is_the_share_of_each_part_in_which_a_kernel_runs() -> None:

@@ -52,6 +52,18 @@ class MemorySeries:
         last = np.flatnonzero(np.append(np.diff(column) > 0, True))
         return self._take(np.unique(np.concatenate((lowest, highest, last))))
 
+    def highest(self, edges: Ints) -> tuple[Ints, Ints]:
+        """Most allocated and most reserved in each part between edges; -1 where nothing is known yet."""
+        first = np.searchsorted(self.time_ticks, edges[:-1], side="right") - 1
+        last = np.searchsorted(self.time_ticks, edges[1:], side="left")
+        bounds = np.stack((np.maximum(first, 0), last), axis=1).reshape(-1)
+
+        def most(values: Ints) -> Ints:
+            found = np.maximum.reduceat(np.append(values, -1), bounds)[::2]
+            return np.where((first < 0) & (last == 0), -1, found)
+
+        return most(self.allocated_bytes), most(self.reserved_bytes)
+
     def _take(self, rows: Ints) -> MemorySeries:
         columns = (self.time_ticks[rows], self.allocated_bytes[rows], self.reserved_bytes[rows])
         return MemorySeries(self.device, self.allocator, self.tick_ps, *columns)

@@ -70,6 +70,7 @@ class ProfileBuilder:
         self._thread, self._threads = threads(columns)
         self._ops: OpTree = op_tree(columns, self._thread)
         self._python: PythonFrames = python_frames(columns, self._thread)
+        self._forward_backward = forward_backward(columns, self._thread, self._ops)
         self._launches: Launches = launches(columns, self._thread, self._ops)
         self._device: DeviceWork = device_work(columns, self._launches)
         self._memory: MemoryEvents = memory_events(columns, self._thread, self._ops)
@@ -174,7 +175,10 @@ class ProfileBuilder:
         start = ops.ranges.start
         lane = host[ops.ranges.thread] if len(start) else start
         step, shared = ops.steps.at(start), self._module_times.shared
-        self._runs.append(ExecutionPart(node, step, lane, start, ops.duration, ops.self_duration, shared))
+        forward = np.full(len(start), -1, np.int64)
+        forward[self._forward_backward[1]] = self._forward_backward[0]
+        part = ExecutionPart(node, step, lane, start, ops.duration, ops.self_duration, shared, forward=forward)
+        self._runs.append(part)
         return node
 
     def _add_modules(self, host: Ints) -> None:
@@ -354,7 +358,7 @@ class ProfileBuilder:
 
     def _links(self, op_node: Ints, launch_node: Ints, device_node: Ints) -> Links:
         launched = np.flatnonzero(self._device.launch >= 0)
-        forward, backward = (op_node[rows] for rows in forward_backward(self._columns, self._thread, self._ops))
+        forward, backward = (op_node[rows] for rows in self._forward_backward)
         source = np.concatenate([launch_node[self._device.launch[launched]] if len(launched) else launched, forward])
         target = np.concatenate([device_node[launched], backward])
         kind = np.repeat([LinkKind.LAUNCH, LinkKind.FORWARD_BACKWARD], [len(launched), len(forward)])

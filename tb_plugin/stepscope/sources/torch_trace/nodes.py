@@ -50,7 +50,8 @@ class ExecutionPart:
 
     Attributes:
         shared: The part of the self duration that is of modules inside, None for nothing.
-        launch: The execution that launched it, as a row of all parts joined; -1 or None for none.
+        launch, forward: The execution that launched it, and the one that it is the backward pass of, as rows of all
+            parts joined; -1 or None for none.
     """
 
     node: Ints
@@ -61,6 +62,7 @@ class ExecutionPart:
     self_duration: Ints
     shared: Ints | None = None
     launch: Ints | None = None
+    forward: Ints | None = None
 
 
 def joined(parts: list[NodePart], scope_parent: Ints, scope_name: Ints) -> tuple[Nodes, Scopes, OpTypes]:
@@ -104,9 +106,14 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
     start = column("start") - anchor_ns
     order = np.argsort(start, kind="stable")
     shared = [np.zeros(len(part.node), np.int64) if part.shared is None else part.shared for part in parts]
-    launch = [np.full(len(part.node), -1) if part.launch is None else part.launch for part in parts]
     place = np.full(len(order) + 1, -1)
     place[order] = np.arange(len(order))
+
+    def moved(rows: list[Ints | None]) -> Ints:
+        known = [np.full(len(part.node), -1) if row is None else row for part, row in zip(parts, rows, strict=True)]
+        found: Ints = place[np.concatenate(known)[order]]
+        return found
+
     executions = Executions(
         node=column("node")[order],
         step=column("step")[order],
@@ -114,7 +121,8 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
         start_ticks=start[order],
         duration_ticks=column("duration")[order],
         self_ticks=column("self_duration")[order],
-        launch=place[np.concatenate(launch)[order]],
+        launch=moved([part.launch for part in parts]),
+        forward=moved([part.forward for part in parts]),
     )
     return executions, np.concatenate(shared)[order]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,13 +13,16 @@ from stepscope.lenses.views.executions.devices import BLOCKS_PER_SM, Floats, num
 from stepscope.lenses.views.executions.lanes import LaidOut, LaneRow
 from stepscope.lenses.views.executions.launches import launched, queue_length
 from stepscope.lenses.views.executions.spans import Spans
-from stepscope.model.columns import Ints
+from stepscope.lenses.views.memory import MemorySeries
+from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
 
 MAX_BLOCKS = 5000
 """Of one answer. Where more would be needed, blocks are merged at twice the width, and so on."""
 MAX_NAME = 80
 MAX_ARROWS = 200
+MAX_PARTS = 1200
+"""Of a counter."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,10 +53,16 @@ def blocks(row: LaneRow, start: int, end: int, least: int) -> Blocks:
     return Blocks(run[order][first], begin[first], stop[last], count)
 
 
-def timeline(layout: LaidOut, start: int | None, end: int | None, width_px: int) -> dict[str, Any]:
+def timeline(
+    layout: LaidOut, start: int | None, end: int | None, width_px: int, memory: Sequence[MemorySeries] = ()
+) -> dict[str, Any]:
     """The document of a window, in ticks; all of it by default. Times in ps, `start_ps` relative to the anchor.
 
     A block is `[level, start_ps, duration_ps, name, category, count, execution]`, its start relative to the window's.
+    Counters have a value for each of equal parts of the window.
+
+    Args:
+        memory: Memory over time, which becomes counters too.
     """
     whole = layout.span
     start = whole[0] if start is None else max(start, whole[0])
@@ -60,6 +70,8 @@ def timeline(layout: LaidOut, start: int | None, end: int | None, width_px: int)
     end = max(end, start + 1)
     found = _fitting(layout, start, end, -(-(end - start) // width_px))
     tick, names = layout.profile.tick_ps, _NameTable(layout.profile)
+    parts = min(width_px, MAX_PARTS, end - start)
+    edges = start + (end - start) * np.arange(parts + 1) // parts
     lanes = [
         _lane(layout, lane, len(rows)) | {"blocks": _described(layout, rows, drawn, names, start)}
         for lane, rows, drawn in zip(layout.lane, layout.rows, found, strict=True)
@@ -73,7 +85,7 @@ def timeline(layout: LaidOut, start: int | None, end: int | None, width_px: int)
         "lanes": lanes,
         "names": names.texts,
         "steps": _steps(layout.profile, start, end),
-        "counters": _counters(layout, start, end, width_px),
+        "counters": _counters(layout, edges) + _memory(memory, edges),
     }
 
 
@@ -144,10 +156,9 @@ def _steps(profile: Profile, start: int, end: int) -> list[dict[str, Any]]:
     ]
 
 
-def _counters(layout: LaidOut, start: int, end: int, width_px: int) -> list[dict[str, Any]]:
-    """Utilization of each accelerator, its SMs and the queue before it, over equal parts of the window."""
+def _counters(layout: LaidOut, edges: Ints) -> list[dict[str, Any]]:
+    """Utilization of each accelerator, its SMs and the queue before it, over the parts between edges."""
     profile, runs = layout.profile, layout.profile.executions
-    edges = start + (end - start) * np.arange(min(width_px, end - start) + 1) // min(width_px, end - start)
     found = []
     for device in dict.fromkeys(int(profile.lanes.device[i]) for i in layout.lane):
         lanes = [i for i in layout.lane if profile.lanes.device[i] == device]
@@ -166,6 +177,17 @@ def _counters(layout: LaidOut, start: int, end: int, width_px: int) -> list[dict
             found.append({"device": name, "what": "sm_efficiency", "values": np.round(efficiency, 3).tolist()})
         if waiting.any():
             found.append({"device": name, "what": "queue", "values": waiting.tolist()})
+    return found
+
+
+def _memory(series: Sequence[MemorySeries], edges: Ints) -> list[dict[str, Any]]:
+    """The most memory that was allocated and reserved in each part; None before the first event."""
+    found = []
+    for one in series:
+        for what, values in zip(("allocated", "reserved"), one.highest(edges), strict=True):
+            if (values > 0).any():
+                shown = [size if size >= 0 else None for size in values.tolist()]
+                found.append({"device": one.device, "what": what, "allocator": one.allocator, "values": shown})
     return found
 
 
@@ -205,26 +227,40 @@ def _moment(layout: LaidOut, run: int) -> dict[str, Any]:
 
 
 def _arrows(layout: LaidOut, run: int) -> list[dict[str, Any]]:
-    """Launches from or to an execution: for an op those of all calls that it makes."""
-    pairs, runs = launched(layout.profile), layout.profile.executions
-    start, end = int(runs.start_ticks[run]), int(runs.start_ticks[run] + runs.duration_ticks[run])
-    called = runs.start_ticks[pairs.call]
-    inside = (runs.lane[pairs.call] == runs.lane[run]) & (called >= start) & (called < end)
-    chosen = np.flatnonzero(inside | (pairs.work == run) | (pairs.call == run))[:MAX_ARROWS]
-    levels = {
-        int(r): row.level for rows in layout.rows for row in rows for r in _found(row, pairs.call, pairs.work, chosen)
-    }
+    """What leads from or to an execution and what it calls: launches, and forward to backward calls."""
+    profile, runs = layout.profile, layout.profile.executions
+    end = runs.start_ticks + runs.duration_ticks
+
+    def inside(rows: Ints) -> Array:
+        start = runs.start_ticks[rows]
+        within = (start >= runs.start_ticks[run]) & (start < end[run]) & (runs.lane[rows] == runs.lane[run])
+        found: Array = within | (rows == run)
+        return found
+
+    pairs, backward = launched(profile), np.flatnonzero(runs.forward >= 0)
+    found = []
+    for kind, source, target in (
+        ("launch", pairs.call, pairs.work),
+        ("backward", runs.forward[backward].astype(np.int64), backward),
+    ):
+        chosen = np.flatnonzero(inside(source) | inside(target))[:MAX_ARROWS]
+        found += [(kind, *ends) for ends in zip(source[chosen].tolist(), target[chosen].tolist(), strict=True)]
+    level = _levels(layout, {at for _, *ends in found for at in ends})
     return [
         {
-            "from": _moment(layout, int(pairs.call[i])) | {"level": levels.get(int(pairs.call[i]), 0)},
-            "to": _moment(layout, int(pairs.work[i])) | {"level": levels.get(int(pairs.work[i]), 0)},
-            "delay_ps": int(pairs.delay_ticks[i]) * layout.profile.tick_ps,
+            "kind": kind,
+            "from": _moment(layout, source) | {"level": level[source]},
+            "to": _moment(layout, target) | {"level": level[target]},
+            "delay_ps": max(int(runs.start_ticks[target] - end[source]), 0) * profile.tick_ps,
         }
-        for i in chosen.tolist()
+        for kind, source, target in found
     ]
 
 
-def _found(row: LaneRow, call: Ints, work: Ints, chosen: Ints) -> list[int]:
-    wanted = np.concatenate((call[chosen], work[chosen]))
-    found: list[int] = wanted[np.isin(wanted, row.run)].tolist()
+def _levels(layout: LaidOut, runs: set[int]) -> dict[int, int]:
+    """The level in its lane of each execution; 0 for those on no lane that is shown."""
+    wanted = np.fromiter(runs, np.int64, len(runs))
+    found = dict.fromkeys(runs, 0)
+    for row in (row for rows in layout.rows for row in rows):
+        found |= dict.fromkeys(row.run[np.isin(row.run, wanted)].tolist(), row.level)
     return found
