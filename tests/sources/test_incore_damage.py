@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from stepscope.errors import StepscopeError
+from stepscope.errors import DamagedSource, StepscopeError
 from stepscope.lenses.incore import InCoreOptions, analyze
 from stepscope.model.incore import InCore
 from stepscope.sources import incore as incore_matrix
@@ -122,3 +122,26 @@ def test_a_damaged_capture_is_read_or_refused(folder: Path, document: dict[str, 
     with contextlib.suppress(StepscopeError):
         for named in swimlane.read(folder / "records.json").records:
             check(named.record)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 5), ",
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 99999999999999999999999999)}",
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 1 << 40)}",
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (1099511627776, 5)}",
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (-2, 5)}",
+        "{'descr': 'O', 'fortran_order': False, 'shape': (2, 5)}",
+        "{'descr': (), 'fortran_order': False, 'shape': (2, 5)}",
+        "{'descr': '<i8', 'fortran_order': False, 'shape': (2L, 5L)}",
+        "(" * 400,
+        "\0" * 40,
+    ],
+)
+def test_a_numpy_file_with_a_broken_header_is_refused(folder: Path, header: str) -> None:
+    text = header.encode("latin1") + b"\n"
+    (folder / "timing.npy").write_bytes(b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text + bytes(80))
+    (folder / "case.json").write_text(json.dumps(CASE))
+    with pytest.raises(DamagedSource, match=r"timing\.npy: a broken \.npy file"):
+        incore_matrix.read(folder)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any
 
 import numpy as np
@@ -35,6 +36,11 @@ _INPUT = re.compile(rb'"input"\s*:\s*\{')
 _CONTENT = re.compile(rb'"(timing|pairs|split_runs|read_pairs|instrumented_total_cycles)"\s*:')
 _MEANING = re.compile(rb'"(columns|boundaries|participating)"\s*:')
 _OF_FILES = frozenset({"timing", "shape", "dtype", "step", "name"})
+# numpy reads the header as Python: what is no header may fail in any of these ways, and a shape may be of any size.
+_BROKEN_HEADER = (
+    ValueError, TypeError, LookupError, SyntaxError, TokenError, OverflowError, MemoryError, RecursionError, EOFError,
+    OSError, Warning,
+)  # fmt: skip
 _REMEDY = f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
 
 
@@ -174,7 +180,7 @@ def _array(path: Path, given: Mapping[str, Any]) -> NDArray[Any]:
 def _numpy_file(path: Path) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except _BROKEN_HEADER as error:
         raise DamagedSource(f"a broken .npy file ({error})", where=str(path), remedy="Save the matrix again") from error
     return array
 

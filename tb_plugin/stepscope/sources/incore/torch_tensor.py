@@ -110,7 +110,7 @@ class _Archive:
 
     def _byte_order(self) -> str:
         name = f"{self._folder}byteorder"
-        return ">" if name in self._archive.namelist() and self._archive.read(name) == b"big" else "<"
+        return ">" if name in self._archive.namelist() and self._read("byteorder", 16) == b"big" else "<"
 
 
 class _TensorUnpickler(pickle._Unpickler):
