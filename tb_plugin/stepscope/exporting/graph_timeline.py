@@ -159,8 +159,8 @@ class _Timeline:
 
     def _device_memory(self) -> dict[str, _DeviceMemory]:
         rows, strings = self.profile.allocations, self.profile.strings
-        shown = np.zeros(len(self.profile.nodes) + 1, bool)
-        shown[self.nodes] = True
+        place = np.full(len(self.profile.nodes) + 1, -1)
+        place[self.nodes] = np.arange(len(self.nodes))
         memory: dict[str, _DeviceMemory] = defaultdict(_DeviceMemory)
         if self.tfprof:
             ran = set(self.profile.executions.node[self._in_step(self.profile.executions.step)].tolist())
@@ -168,8 +168,8 @@ class _Timeline:
                 device = int(self.profile.nodes.device[node])
                 if node in ran and device >= 0 and "cpu" not in strings[device]:
                     memory[strings[device]] = memory[strings[device]]
-        wanted = np.flatnonzero(shown[rows.node] & self._in_step(rows.step) & (rows.device >= 0))
-        for row in wanted.tolist():
+        wanted = np.flatnonzero((place[rows.node] >= 0) & self._in_step(rows.step) & (rows.device >= 0))
+        for row in wanted[np.argsort(place[rows.node[wanted]], kind="stable")].tolist():
             device = strings[int(rows.device[row])]
             if "cpu" not in device:
                 self._add(memory[device], row)

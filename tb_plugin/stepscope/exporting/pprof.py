@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 from collections.abc import Iterator
-from pathlib import PurePosixPath
 
 import numpy as np
 
@@ -89,7 +88,7 @@ class _Profile:
         self._message = pprof_pb2.Profile()
         self._texts: dict[str, int] = {"": 0}
         self._functions: dict[tuple[str, str], int] = {}
-        self._locations: dict[tuple[int, int], int] = {}
+        self._locations: dict[tuple[int, str, int], int] = {}
 
     def message(self) -> pprof_pb2.Profile:
         """The whole message."""
@@ -151,19 +150,26 @@ class _Profile:
         own, line_of = int(self.frame[row]), int(self.frame[parent if self.tfprof else row])
         if own < 0 or line_of < 0 or (self.tfprof and not parent):
             return 0
-        line = int(frames.line[line_of])
-        key = (self._function(row, own), line)
+        line, name = int(frames.line[line_of]), self._function_name(row, own)
+        # tfprof tells calls apart by the calling line and the called name, wherever what is called is defined.
+        owner = int(frames.file[line_of]) if self.tfprof else self._function(name, own)
+        key = (owner, name, line)
         number = self._locations.get(key)
         if number is None:
             number = self._locations[key] = len(self._locations) + 1
-            self._message.location.add(id=number).line.add(function_id=key[0], line=line)
+            self._message.location.add(id=number).line.add(function_id=self._function(name, own), line=line)
         return number
 
-    def _function(self, row: int, frame: int) -> int:
-        frames, strings = self.result.profile.frames, self.result.profile.strings
-        path, function = strings[int(frames.file[frame])], int(frames.function[frame])
+    def _function_name(self, row: int, frame: int) -> str:
+        function = int(self.result.profile.frames.function[frame])
         suffix = GRADIENT if self.result.names([row])[0].endswith(GRADIENT) else ""
-        name = f"{PurePosixPath(path).stem}:{strings[function] if function >= 0 else ''}{suffix}"
+        return f"{self.result.profile.strings[function] if function >= 0 else ''}{suffix}"
+
+    def _function(self, function: str, frame: int) -> int:
+        frames, strings = self.result.profile.frames, self.result.profile.strings
+        path = strings[int(frames.file[frame])]
+        file = path.rpartition("/")[2]
+        name = f"{file[: file.rfind('.')] if '.' in file else file}:{function}"
         key = (path, name)
         number = self._functions.get(key)
         if number is None:

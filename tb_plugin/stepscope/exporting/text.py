@@ -50,6 +50,7 @@ _FIGURES = {
     "accelerator_micros": _Figure("accelerator_exec_micros", time_text),
     "cpu_micros": _Figure("cpu_exec_micros", time_text),
 }
+_NAME_BYTES = 25
 _COUNTS = ("params", "float_ops")
 _MEMORY = ("bytes", "peak_bytes", "residual_bytes", "output_bytes")
 _TIMES = ("micros", "accelerator_micros", "cpu_micros")
@@ -160,7 +161,7 @@ class _TreePrinter(_Printer):
         if word == "device":
             return details.devices([node])
         if word == "op_types":
-            return ["|".join(sorted(details.types(node), key=str.encode))]
+            return ["|".join(sorted(set(details.types(node)), key=str.encode))]
         return ["|".join(_shape_texts(details.input_shapes(node)))]
 
     def code_set(self, row: int, word: str) -> list[str]:
@@ -182,7 +183,8 @@ class _OpPrinter(_Printer):
 
     def line(self, row: int) -> str:
         parts = [self.part(row, word) for word in self.chosen if word != "input_shapes"]
-        text = f"{self.names[row]:<25}{', '.join(parts)}\n"
+        name = self.names[row]
+        text = f"{name}{' ' * (_NAME_BYTES - len(name.encode()))}{', '.join(parts)}\n"
         shapes = self.input_shapes(row) if "input_shapes" in self.chosen else ""
         return f"{text}\n{shapes}\n\n" if shapes else text
 

@@ -32,11 +32,13 @@ def to_timeline(result: ViewResult) -> dict[str, Trace]:
 
 def _graph_traces(result: ViewResult) -> dict[str, Trace]:
     profile, one_step = result.profile, result.resolved.step is not None
-    if one_step or profile.nested or not len(profile.steps):
+    if one_step or profile.nested or not (len(profile.steps) or result.resolved.tfprof):
         return {str(result.resolved.options.step): {"traceEvents": graph_events(result)}}
     engine = ViewEngine(result.profile)
     traces = {}
     for number, _ in result.steps:
+        if number < 0 and result.resolved.tfprof:
+            continue
         one = engine.analyze(dataclasses.replace(result.resolved.options, step=str(number)))
         traces[str(number)] = {"traceEvents": graph_events(one)}
     return traces

@@ -10,13 +10,14 @@ from stepscope.errors import OptionError
 from stepscope.findings.rules import Subject
 from stepscope.findings.views import EXPENSIVE, OPERATIONS, UTILIZATION, Views
 from stepscope.lenses.views import ViewResult, ViewsOptions
-from stepscope.lenses.views.tfprof_units import percent, time_text
+from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.profile import Profile
 
 CHECKERS = ("AcceleratorUtilizationChecker", "OperationChecker", "ExpensiveOperationChecker", "JobChecker")
 _TOP = 3
 _CODE_LEVELS = 4
 _LEAST_CODE_US = 1000
+_LITTLE = 1e-10
 _UTILIZED = 0.5
 
 
@@ -111,7 +112,7 @@ def _expensive_ops(views: Views) -> str | None:
     names, times = result.names(range(len(result))), _times(result, "")
     own, whole = result.column("exec_micros").tolist(), result.column("total_exec_micros").tolist()
     lines = [
-        f"top {row} operation type: {names[row]}, {times(row)} ({percent(own[row], whole[0]):.2f}%)"
+        f"top {row} operation type: {names[row]}, {times(row)} ({100.0 * own[row] / (whole[0] + _LITTLE):.2f}%)"
         for row in range(1, min(_TOP + 1, len(result)))
     ]
     return "\n".join(lines) if lines else None

@@ -35,7 +35,8 @@ def code_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     made = np.where(forward == _NO_FORWARD, -1, trace[maker])
     placed = (made >= 0) & ((trace >= 0) | (not tfprof))
     entry = np.where(placed, made + is_gradient * len(profile.traces), -1)
-    position = index.node_ranks[maker] + is_gradient * len(forward)
+    ranks = index.node_ranks
+    position = ranks[maker] + is_gradient * (ranks.max(initial=0) + 1)
     lines = _lines(profile, tfprof)
     parent, key, order, line_of_entry = _merged(profile, lines, entry, position)
     rest = not tfprof and not placed.all()
@@ -114,7 +115,7 @@ def forward_nodes(profile: Profile) -> Ints:
     node_of = {text: node for node, text in enumerate(_names(profile))}
     for node in candidates.tolist():
         original = _forward_name(strings[int(name[node])])
-        if original:
+        if original is not None:
             forward[node] = node_of.get(original, _NO_FORWARD)
     known = np.flatnonzero(forward >= 0)
     forward[known[profile.nodes.trace[forward[known]] < 0]] = _NO_FORWARD
@@ -134,13 +135,13 @@ def _starts(strings: Strings, word: bytes) -> Array:
     return found
 
 
-def _forward_name(name: str) -> str:
-    """The name of the node that a node is the gradient of, '' when it is none."""
+def _forward_name(name: str) -> str | None:
+    """The name of the node that a node is the gradient of, None when it is none."""
     _, found, rest = name.partition("gradients/")
     before = name.find("_grad/")
     if not found or before < 0:
-        return ""
-    return rest if before < len(name) - len(rest) else rest[: rest.index("_grad/")]
+        return None
+    return rest if before < len(name) - len(rest) else rest[: rest.index("_grad/")] or None
 
 
 def _merged(profile: Profile, lines: _Lines, entry: Ints, position: Ints) -> tuple[Ints, Ints, Ints, Ints]:

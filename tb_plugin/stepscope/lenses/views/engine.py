@@ -10,7 +10,7 @@ import numpy as np
 
 from stepscope.lenses.views.accounting import RowFigures, account, counted_nodes
 from stepscope.lenses.views.code_layout import code_layout
-from stepscope.lenses.views.display import display
+from stepscope.lenses.views.display import Display, display
 from stepscope.lenses.views.fields import fields
 from stepscope.lenses.views.figures import NodeFigures, StepChoice, choose_step
 from stepscope.lenses.views.graph_layout import call_layout, graph_layout
@@ -56,7 +56,10 @@ class ViewEngine:
         def match(regexes: Sequence[str]) -> Array:
             return self._match(layout, regexes)
 
-        shown = display(layout, figures, resolved, match, self.profile.tick_ps)
+        if refused:
+            shown = Display(layout.tree, np.zeros(1, np.int64), figures)
+        else:
+            shown = display(layout, figures, resolved, match, self.profile.tick_ps)
         problems += [*_regex_problems(resolved.options), *_left_out(resolved, figures, shown.figures)]
         nothing = refused == NOTHING
         return ViewResult(

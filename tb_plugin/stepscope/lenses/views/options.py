@@ -16,6 +16,7 @@ from stepscope.lenses.options import option
 VIEWS = ("graph", "scope", "code", "op")
 UNLIMITED_DEPTH = 1 << 31
 EVERYTHING = (".*",)
+_INT32 = 1 << 32
 
 ORDER_FIELDS = {
     "bytes": "requested_bytes",
@@ -89,8 +90,9 @@ class Resolved:
 
     @property
     def max_depth(self) -> int:
-        """The deepest depth shown, where the root has depth 1."""
-        return UNLIMITED_DEPTH if self.options.max_depth is None else self.options.max_depth
+        """The deepest depth shown, where the root has depth 1. tfprof keeps 32 bits of it."""
+        depth = UNLIMITED_DEPTH if self.options.max_depth is None else self.options.max_depth
+        return (depth + _INT32 // 2) % _INT32 - _INT32 // 2 if self.tfprof else depth
 
     @property
     def order_by(self) -> str:

@@ -29,10 +29,12 @@ _NODE_FIELDS = {
     **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16), LENGTH),
     **dict.fromkeys((8, 13), VARINT),
 }
+_TELLING = {5, 9, 10, 12, 15}
+"""Op types, op, trace, executions and output shapes: a node that ran or is of a graph has some."""
 
 
 def recognise(path: Path, head: bytes) -> bool:
-    """Whether the content starts with an entry of ProfileProto.nodes: a node id and a named node with an op."""
+    """Whether the content starts with an entry of ProfileProto.nodes: a node id and a node with more than a name."""
     try:
         entry = next(fields(head, 0, 1 << 62))
     except (MalformedWire, StopIteration, IndexError):
@@ -77,7 +79,7 @@ def _is_node(head: bytes, start: int, stop: int) -> bool:
     except MalformedWire as error:
         if not error.cut_off or stop < len(head):
             return False
-    return 1 in numbers and (9 in numbers or stop == len(head))
+    return 1 in numbers and (not _TELLING.isdisjoint(numbers) or stop == len(head))
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:

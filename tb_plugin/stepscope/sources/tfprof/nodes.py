@@ -181,7 +181,7 @@ class NodeReader:
         owner, total = memory.owner, memory.ints(10)
         zeros = np.zeros(memory.count, np.int64)
         seen = MemoryRows(node[owner], step[owner], memory.ints(1), zeros, np.where(total > 0, total, -1))
-        return deltas, seen.take((total > 0) | self._on_accelerator[node[owner] - self.count])
+        return deltas.take(deltas.delta != 0), seen.take((total > 0) | self._on_accelerator[node[owner] - self.count])
 
 
 def tuple_values(span: bytes) -> list[int]:
