@@ -131,11 +131,13 @@ def _bare() -> Any:
 
 def test_of_two_counts_of_memory_at_one_moment_the_later_row_has_the_word() -> None:
     proto = Proto(1)
-    proto.ran(proto.node("z"), 1, 1000, 5, in_use=7)
+    consumer = proto.node("z")
+    proto.ran(consumer, 1, 1000, 5, in_use=7)
     proto.ran(proto.node("a"), 1, 1000, 5, in_use=9)
+    consumer.inputs[0] = 1
     (trace,) = to_timeline(proto.view("graph", step="1", output="timeline:outfile=F")).values()
     counts = [event["args"] for event in trace["traceEvents"] if event["name"] == "Allocated Bytes"]
-    assert counts == [{"Allocator Bytes in Use": 7}]
+    assert counts == [{"Allocator Bytes in Use": 9}]
 
 
 def test_shares_of_expensive_ops_are_rounded_as_tfprof_rounds_them() -> None:
