@@ -156,3 +156,12 @@ def test_a_file_whose_first_node_has_no_op_is_recognised() -> None:
     node.ClearField("op")
     content = proto.message.SerializeToString()
     assert tfprof.recognise(Path("profile.pb"), content)
+
+
+def test_everything_is_hidden_but_names_of_two_lines() -> None:
+    proto = Proto()
+    proto.node("one")
+    proto.node("two\nlines")
+    assert names(proto.view("scope", hide_name_regexes=(".*",))) == ["two\nlines"]
+    assert names(proto.view("scope", show_name_regexes=(".*",))) == ["one", "two\nlines"]
+    assert names(proto.view("scope", account_type_regexes=(".*",), start_name_regexes=(".*",))) == ["one", "two\nlines"]

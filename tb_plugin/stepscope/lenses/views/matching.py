@@ -12,7 +12,6 @@ import numpy as np
 import re2
 
 from stepscope.errors import OptionError
-from stepscope.lenses.views.options import EVERYTHING
 from stepscope.model.columns import Array, Ints, Strings
 
 _MEMORY_BYTES = 64 << 20
@@ -47,9 +46,7 @@ def bad_regexes(regexes: Iterable[str]) -> list[str]:
 
 
 def full_matches(regexes: Sequence[str], texts: Sequence[bytes]) -> Array:
-    """Whether some regex covers the whole of each text. The list `['.*']` matches everything; a bad regex nothing."""
-    if tuple(regexes) == EVERYTHING:
-        return np.ones(len(texts), bool)
+    """Whether some regex covers the whole of each text. A bad regex matches nothing, `.` no end of line."""
     matcher = re2.Set.FullMatchSet(_options())
     good = [regex for regex in regexes if not bad_regexes([regex])]
     if not good:
