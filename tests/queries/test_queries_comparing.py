@@ -21,9 +21,9 @@ from stepscope.cli.main import main
 from stepscope.lenses import views
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.views import ViewsOptions
-from stepscope.model.columns import Header
+from stepscope.model.columns import Header, Strings
 from stepscope.model.profile import Profile
-from stepscope.model.throughput import Marks, Samples, Throughput
+from stepscope.model.throughput import Marks, Samples, Spans, Throughput
 from stepscope.queries.asking import Source
 from stepscope.queries.significance import significance
 from stepscope.sources import tfprof
@@ -239,6 +239,27 @@ def test_a_wander_is_not_taken_for_a_difference() -> None:
 
 def test_a_real_difference_is_found_through_the_wander() -> None:
     assert {verdict(drifting(2 * seed, 10), drifting(2 * seed + 1, 11)) for seed in range(10)} == {"different"}
+
+
+def test_known_pauses_do_not_pass_for_chance() -> None:
+    a, b = drifting(0, 10), drifting(1, 10.5)
+    paused = a.copy()
+    paused[500::500] += 2000
+    record = rates(paused)
+    ends = record.marks.time_ns[500::500]
+    spans = Spans(kind=np.zeros(len(ends), np.int32), start_ns=ends - 2 * 10**9, end_ns=ends)
+    told = dataclasses.replace(record, strings=Strings.of(["checkpoint"]), spans=spans)
+    (with_spans,), (plain,) = (significance(analyze(one), analyze(rates(b))) for one in (told, rates(a)))
+    assert with_spans["difference"] == pytest.approx(plain["difference"], rel=1e-6)
+    assert with_spans["standard_error"] == pytest.approx(plain["standard_error"], rel=1e-6)
+    assert significance(analyze(record), analyze(rates(b)))[0]["standard_error"] > 5 * plain["standard_error"]
+
+
+def test_alike_blocks_are_worth_fewer_independent_ones() -> None:
+    noise = np.random.default_rng(3).normal(10, 1, 2000)
+    (found,) = significance(analyze(rates(noise)), analyze(rates(np.linspace(10, 12, 2000))))
+    assert found["a_blocks"] == found["b_blocks"] == 16
+    assert found["a_effective_blocks"] > 8 > 3 > found["b_effective_blocks"]
 
 
 def test_a_few_steps_say_nothing() -> None:

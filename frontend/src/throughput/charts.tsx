@@ -80,7 +80,7 @@ function linesOf(
   const baseline = shown.find(({ series }) => series.run === compare);
   if (chart === "rate" || baseline === undefined) return visible.flatMap(of);
   const base = of(baseline);
-  return visible.flatMap((one) => timesBaseline(of(one), base));
+  return visible.filter(({ note }) => note !== "sum").flatMap((one) => timesBaseline(of(one), base));
 }
 
 const short = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 5 });

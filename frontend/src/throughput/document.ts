@@ -78,10 +78,31 @@ export interface JobDocument {
   readonly name: string;
   readonly unit?: string;
   readonly ranks: readonly number[];
-  readonly per_sec: { readonly whole_time: Figure };
+  readonly per_sec: { readonly whole_time: Figure; readonly windowed?: Figure; readonly training_only?: Figure };
   readonly slowest_rank: Figure;
   readonly slowest_run: string | null;
   readonly slowest_p50_ns: Figure;
+  /** The ranks' rates added up by time; empty where their clocks do not share an origin. */
+  readonly time_ns?: readonly string[];
+  readonly step?: readonly Figure[];
+  readonly total?: readonly number[];
+  readonly local_samples_per_sec?: readonly Figure[];
+  readonly avg_samples_per_sec?: readonly Figure[];
+}
+
+/** Whether a run and its baseline differ in speed, or only as their speed varies anyway. */
+export interface SignificanceDocument {
+  readonly series: string;
+  readonly verdict: "different" | "indistinguishable" | "too_short";
+  /** Samples per second, of the run less the baseline. */
+  readonly difference?: number;
+  readonly standard_error?: number;
+  readonly a_effective_blocks?: number;
+  readonly b_effective_blocks?: number;
+}
+
+export interface ComparedDocument {
+  readonly significance?: readonly SignificanceDocument[];
 }
 
 export interface ThroughputDocument {

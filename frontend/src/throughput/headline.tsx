@@ -14,7 +14,7 @@ export function Headline({ shown, several }: { shown: Shown; several: boolean })
     ["Median step", format("ns", statistics.step_time?.p50_ns), ""],
     ["Waiting for data", percent(statistics.data_wait_share, 1), ""],
     ["MFU", percent(statistics.mfu, 1), ""],
-    ["Time left", left === null ? "—" : formatClock(left / 1e9), ""],
+    ["Time left", left === null ? "—" : left < 60e9 ? `${Math.round(left / 1e9)} s` : formatClock(left / 1e9), ""],
   ];
   const known = figures.filter(([, value]) => value !== "—");
   return (

@@ -3,7 +3,7 @@
 import { useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { address } from "../lib/api";
-import { css, lineRgb, lineSlots } from "../lib/colour";
+import { BLOCK_TEXT, css, lineRgb, lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
 import { recordsOf } from "../lib/selection";
 import type { PanelState } from "../lib/state";
@@ -14,10 +14,11 @@ import { Annotations } from "./annotations";
 import { ThroughputChart } from "./charts";
 import type { SeriesDocument, ThroughputDocument } from "./document";
 import { Headline } from "./headline";
-import { Jobs } from "./jobs";
+import { jobSentence, together } from "./jobs";
 import { labels, xKinds } from "./lines";
+import { type Found, significanceSentence, useSignificance } from "./significance";
 import { StatisticsTable } from "./statistics";
-import { ThroughputToolbar } from "./toolbar";
+import { Legend, ThroughputToolbar } from "./toolbar";
 
 /** More points than pixels would only cost; extremes are kept by the server. Many runs share what a screen can show. */
 const POINTS_IN_ALL = 80_000;
@@ -29,6 +30,8 @@ export interface Shown {
   readonly label: string;
   readonly colour: string;
   readonly muted: boolean;
+  /** What sets it apart from the others. */
+  readonly note: "" | "slowest" | "sum";
 }
 
 export function ThroughputLens() {
@@ -84,10 +87,12 @@ function Throughput({ document }: { document: ThroughputDocument }) {
     shown.find(({ series }) => series.run === state.run) ??
     shown.find(({ muted }) => !muted) ??
     shown[0];
+  const found = useSignificance(session, document, shown);
   const problems = document.series.flatMap(({ run, problems: own }) => own.map((what) => ({ run, where: "", what })));
   return (
     <>
       <ThroughputToolbar shown={shown} kinds={kinds} x={x} onSave={() => save.current()} />
+      <Legend shown={shown} />
       <Problems problems={problems} />
       {picked && <Headline shown={picked} several={shown.length > 1} />}
       <ThroughputChart
@@ -98,10 +103,13 @@ function Throughput({ document }: { document: ThroughputDocument }) {
           save.current = saver;
         }}
       />
-      <p class="foot-note">{measuredAt(document)}</p>
-      <Jobs jobs={document.jobs ?? []} />
+      <ul class="plain foot-note">
+        {notes(document, picked, found, state.compare).map((note) => (
+          <li key={note}>{note}</li>
+        ))}
+      </ul>
       <div class="below split" style={{ height: `${belowHeight(shown, picked)}px` }}>
-        <StatisticsTable shown={shown} />
+        <StatisticsTable shown={shown} found={found} />
         {picked && picked.series.annotations.length > 0 && <Annotations shown={picked} x={x} />}
       </div>
     </>
@@ -114,10 +122,22 @@ function useShown(session: Session, document: ThroughputDocument): Shown[] {
   return useMemo(() => {
     const names = labels(document.series);
     const slots = lineSlots(names);
-    return document.series.map((series, at) => {
+    const slowest = new Set((document.jobs ?? []).map(({ slowest_run }) => slowest_run));
+    const own = document.series.map((series, at): Shown => {
       const label = names[at] ?? "";
-      return { series, label, colour: css(lineRgb(slots.get(label) ?? 0, theme)), muted: muted.includes(label) };
+      const note = slowest.has(series.run) ? "slowest" : "";
+      return { series, label, colour: css(lineRgb(slots.get(label) ?? 0, theme)), muted: muted.includes(label), note };
     });
+    const sums = (document.jobs ?? []).flatMap(together).map((series): Shown => {
+      return {
+        series,
+        label: series.run,
+        colour: css(BLOCK_TEXT[theme]),
+        muted: muted.includes(series.run),
+        note: "sum",
+      };
+    });
+    return [...own, ...sums];
   }, [document, theme, muted]);
 }
 
@@ -125,6 +145,16 @@ function useShown(session: Session, document: ThroughputDocument): Shown[] {
 function belowHeight(shown: readonly Shown[], picked: Shown | undefined): number {
   const rows = 34 + 22 * shown.length;
   return picked && picked.series.annotations.length > 0 ? Math.max(rows, 220) : rows;
+}
+
+/** How to read the chart, what ranks did together, and whether the picked run differs from the baseline. */
+function notes(document: ThroughputDocument, picked: Shown | undefined, found: Found, baseline: string): string[] {
+  const sure = picked && found(picked);
+  return [
+    measuredAt(document),
+    ...(document.jobs ?? []).map(jobSentence),
+    ...(sure ? [significanceSentence(sure, picked.label, baseline, picked.series.unit)] : []),
+  ];
 }
 
 function measuredAt({ series }: ThroughputDocument): string {

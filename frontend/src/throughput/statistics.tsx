@@ -6,6 +6,7 @@ import { type DataColumn, DataTable } from "../ui/data_table";
 import { useSession } from "../ui/session";
 import type { StatisticsDocument } from "./document";
 import type { Shown } from "./index";
+import { type Found, sure } from "./significance";
 
 type Pick = (statistics: StatisticsDocument) => Figure;
 
@@ -59,10 +60,11 @@ const FIGURES: readonly [string, string, Quantity, string, Pick][] = [
 ];
 
 /** One row for each series; the selected one's spans and disturbances are shown. */
-export function StatisticsTable({ shown }: { shown: readonly Shown[] }) {
+export function StatisticsTable({ shown, found }: { shown: readonly Shown[]; found: Found }) {
   const session = useSession();
   const { compare, sort, key } = session.state.value;
-  const columns = useMemo(() => columnsOf(shown, compare), [shown, compare]);
+  const verdicts = shown.map((one) => sure(found(one)) ?? "").join(",");
+  const columns = useMemo(() => columnsOf(shown, compare, found), [shown, compare, verdicts]);
   return (
     <DataTable
       label="Statistics of the runs"
@@ -77,7 +79,13 @@ export function StatisticsTable({ shown }: { shown: readonly Shown[] }) {
   );
 }
 
-function columnsOf(shown: readonly Shown[], compare: string): DataColumn<Shown>[] {
+/** Room for the longest name, within bounds. */
+function nameWidth(shown: readonly Shown[]): number {
+  const longest = Math.max(...shown.map(({ label, note }) => label.length + (note === "slowest" ? 9 : 0)));
+  return Math.min(Math.max(longest * 7 + 34, 140), 340);
+}
+
+function columnsOf(shown: readonly Shown[], compare: string, found: Found): DataColumn<Shown>[] {
   const name: DataColumn<Shown> = {
     ...wordColumn<Shown>({
       key: "run",
@@ -85,12 +93,13 @@ function columnsOf(shown: readonly Shown[], compare: string): DataColumn<Shown>[
       help: "The run, and the series in it",
       value: ({ label }) => label,
     }),
-    width: 180,
+    width: nameWidth(shown),
     grows: true,
-    content: ({ label, colour }) => (
+    content: ({ label, colour, note }) => (
       <span class="tree">
         <span class="dot" style={{ background: colour }} />
         <span class="name">{label}</span>
+        {note === "slowest" && <small class="muted">&nbsp; slowest</small>}
       </span>
     ),
   };
@@ -100,6 +109,7 @@ function columnsOf(shown: readonly Shown[], compare: string): DataColumn<Shown>[
   const base = shown.find(({ series }) => series.run === compare)?.series.statistics.whole_time.per_sec;
   if (!base) return [name, ...figures];
   const speedUp = (one: Shown) => {
+    if (one.note === "sum") return null;
     const rate = one.series.statistics.whole_time.per_sec;
     return rate === null ? null : rate / base - 1;
   };
@@ -113,6 +123,12 @@ function columnsOf(shown: readonly Shown[], compare: string): DataColumn<Shown>[
       quantity: "ratio",
       value: speedUp,
       signed: true,
+    }),
+    wordColumn<Shown>({
+      key: "sure",
+      title: "more than chance",
+      help: "Whether the mean rates of training, without known pauses, lie further apart than they vary anyway; the sentence under the chart says it of the run that is picked",
+      value: (one) => sure(found(one)),
     }),
     ...figures,
   ];

@@ -21,10 +21,9 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
   const { zoom, compare, options, chart } = session.state.value;
   const charts = availableCharts(shown, compare);
   const drawn = charts.includes(chart) ? chart : "rate";
-  const runs = [...new Set(shown.map(({ series }) => series.run))];
+  const runs = [...new Set(shown.filter(({ note }) => note !== "sum").map(({ series }) => series.run))];
   return (
     <div class="toolbar">
-      <Legend shown={shown} />
       <OptionChips lens="throughput" except={["points"]} command="stepscope throughput LOGDIR" />
       {runs.length > 1 && (
         <Picker
@@ -114,20 +113,22 @@ function Axes({ kinds, x, log }: AxesProps) {
   );
 }
 
-function Legend({ shown }: { shown: readonly Shown[] }) {
+/** The series, each a switch; nothing where there is but one. */
+export function Legend({ shown }: { shown: readonly Shown[] }) {
   const session = useSession();
   const { muted } = session.state.value;
   const toggle = (label: string) =>
     session.update({ muted: muted.includes(label) ? muted.filter((other) => other !== label) : [...muted, label] });
   if (shown.length < 2) return null;
-  const button = ({ label, colour, muted: off }: Shown) => (
+  const button = ({ label, colour, muted: off, note }: Shown) => (
     <button key={label} type="button" aria-pressed={!off} title={`Show or hide ${label}`} onClick={() => toggle(label)}>
       <span class="swatch" style={{ background: colour }} />
       <span class="name">{label}</span>
+      {note === "slowest" && <small class="muted">slowest</small>}
     </button>
   );
   return (
-    <div class="legend">
+    <div class="toolbar second legend">
       {shown.slice(0, MOST_IN_LEGEND).map(button)}
       {shown.length > MOST_IN_LEGEND && (
         <Menu label={`${shown.length - MOST_IN_LEGEND} more runs`} title="Show or hide">

@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Domain, linearScale, logScale, nearestPoint, type Scale, xDomain, yDomain } from "../lib/plot";
 import type { Theme } from "../lib/theme";
 import { Canvas, type Size, useSize } from "./canvas";
-import { drawChart } from "./chart_drawing";
+import { drawChart, MARGIN_RIGHT } from "./chart_drawing";
 import { Tooltip } from "./tooltip";
 
 export interface Line {
@@ -43,7 +43,7 @@ export interface Frame {
   readonly y: Scale;
 }
 
-const MARGIN = { left: 58, right: 14, top: 10, bottom: 24 };
+const MARGIN = { left: 58, right: MARGIN_RIGHT, top: 10, bottom: 24 };
 const MAX_IN_TOOLTIP = 8;
 const SHORTEST_DRAG_PX = 4;
 

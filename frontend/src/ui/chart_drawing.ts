@@ -18,6 +18,8 @@ const SPACE_X_PX = 95;
 const SPACE_Y_PX = 44;
 /** The share of the chart's width from which a span is shaded over its height. */
 const LEAST_SPAN = 0.008;
+/** What the chart leaves free on its right. */
+export const MARGIN_RIGHT = 14;
 /** Lines with fewer points show each of them. */
 const FEW_POINTS = 40;
 
@@ -74,7 +76,10 @@ function drawAxes(context: CanvasRenderingContext2D, drawn: Drawn, { left, right
     const x = Math.round(frame.x.at(tick)) + 0.5;
     context.moveTo(x, bottom);
     context.lineTo(x, bottom + 4);
-    context.fillText(formatX(tick), x, bottom + 7);
+    // Text at the edge stays within the picture.
+    const text = formatX(tick);
+    const half = context.measureText(text).width / 2;
+    context.fillText(text, Math.min(x, right + MARGIN_RIGHT - half), bottom + 7);
   }
   context.stroke();
 }

@@ -125,6 +125,7 @@ def _throughput(source: Source, refs: Sequence[RecordRef], extent: Extent) -> It
     if len(names) > 1:
         for name in names:
             yield _kept("throughput", ({"name": name},), partial(rates, name))
+    yield from _comparisons("throughput", source, refs, extent)
 
 
 def _incore(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:

@@ -129,6 +129,7 @@ def test_the_rates_of_ranks_are_added_by_time_while_all_run() -> None:
     (job,) = analyze(ranks).to_json()["jobs"]
     assert job["time_ns"] == [str(10**18 + second * SECOND) for second in (3, 4)]
     assert job["total"] == [3 * 8 + 16, 4 * 8 + 2 * 16]
+    assert job["step"] == [1, 2], "what all ranks have reached"
     assert job["local_samples_per_sec"] == pytest.approx([24.0, 24.0])
     assert job["avg_samples_per_sec"] == pytest.approx([24.0, 24.0])
 

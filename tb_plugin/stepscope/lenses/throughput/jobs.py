@@ -58,8 +58,10 @@ def _together(ranks: Sequence[Series]) -> dict[str, Any]:
         every = np.unique(np.concatenate(clocks))
         times = every[(every >= max(clock[0] for clock in clocks)) & (every <= min(clock[-1] for clock in clocks))]
     places = [np.searchsorted(clock, times, side="right") - 1 for clock in clocks] if len(times) else []
+    steps = _reached([one.step for one in running], places)
     return {
         "time_ns": list(map(str, times.tolist())),
+        "step": [step if step >= 0 else None for step in steps.tolist()],
         "total": _added([one.total for one in running], places).tolist(),
         "local_samples_per_sec": numbers(_added([one.local for one in running], places)),
         "avg_samples_per_sec": numbers(_added([one.average for one in running], places)),
@@ -70,6 +72,12 @@ def _added(columns: Sequence[NDArray[Any]], places: Sequence[NDArray[np.int64]])
     """The sum over ranks of the last value of each."""
     values = [column[place] for column, place in zip(columns, places, strict=bool(places))]
     return np.sum(values, axis=0) if values else np.empty(0)
+
+
+def _reached(steps: Sequence[NDArray[np.int64]], places: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """The step that all ranks have reached, -1 where one does not say."""
+    values = [step[place] for step, place in zip(steps, places, strict=bool(places))]
+    return np.min(values, axis=0) if values else np.empty(0, np.int64)
 
 
 def _sum(ranks: Sequence[Series], kind: str) -> float | None:
