@@ -1,5 +1,6 @@
 /** The geometry of a lane timeline: blocks in time on lanes, the part in view, and what is hit. Times are offsets from a base. */
 
+import type { Curve } from "./curves";
 import { lowerBound } from "./plot";
 
 /** Blocks of one row of a lane as columns: by start, not overlapping. */
@@ -19,6 +20,8 @@ export interface Lane {
   readonly note?: string;
   readonly group: string;
   readonly tracks: readonly Track[];
+  /** Figures over time, in place of blocks. */
+  readonly curves?: readonly Curve[];
 }
 
 export type View = readonly [number, number];
@@ -161,10 +164,11 @@ export interface Layout {
 }
 
 export const GROUP_PX = 20;
+const CURVE_TRACKS = 2;
 
 /** Where each lane stands: pinned ones on their own, the others below the name of their group. */
 export function layOut(lanes: readonly Lane[], pinned: readonly string[], trackPx: number): Layout {
-  const height = (lane: Lane) => Math.max(lane.tracks.length, 1) * trackPx;
+  const height = (lane: Lane) => Math.max(lane.tracks.length, lane.curves === undefined ? 1 : CURVE_TRACKS) * trackPx;
   const stacked = (list: readonly Lane[], grouped: boolean) => {
     const rows: Row[] = [];
     let [top, group] = [0, ""];

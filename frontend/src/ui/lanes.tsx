@@ -1,6 +1,7 @@
 /** Lanes in time on a canvas: zoom to one unit, a map of the whole, a ruler, pinned lanes, arrows, and a selection that is shared. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { valueAt } from "../lib/curves";
 import { type Block, density, findBlock, GROUP_PX, type Lane, layOut, type View, zoomed } from "../lib/lanes";
 import type { Theme } from "../lib/theme";
 import { Canvas, useSize } from "./canvas";
@@ -81,7 +82,7 @@ export function Lanes(props: LanesProps) {
     ...optional(props.onOpen),
     clear: pointer.clear,
   });
-  const hover = pointer.at?.block ? props.describe(pointer.at.block, pointer.at.lane) : null;
+  const hover = pointer.at === null ? null : describeAt(props, scene, pointer.at, size.width);
   return (
     <div class="lanes">
       <LanesBar props={props} measured={pointer.measured} view={view} full={full} setView={setView} box={scroller} />
@@ -115,6 +116,19 @@ export function Lanes(props: LanesProps) {
       {hover !== null && pointer.at && <Tooltip x={pointer.at.clientX} y={pointer.at.clientY} {...hover} />}
     </div>
   );
+}
+
+/** The block under the pointer, or the figures of the lane's curves at its time. */
+function describeAt({ describe }: LanesProps, scene: Scene, at: Pointed, width: number): Described | null {
+  const { lane, block } = at;
+  if (block !== null) return describe(block, lane);
+  if (lane.curves === undefined || at.x < scene.gutter) return null;
+  const time = scaleOf(scene.view, scene.gutter, width).invert(at.x);
+  const rows = lane.curves.flatMap((curve) => {
+    const value = valueAt(curve, time);
+    return value === null ? [] : [{ label: curve.label, value: curve.text(value) }];
+  });
+  return rows.length === 0 ? null : { title: `${lane.group} ${lane.label}`, rows };
 }
 
 function optional(onOpen: ((id: number) => void) | undefined): { onOpen?: (id: number) => void } {

@@ -4,6 +4,7 @@ import { type Block, type Lane, type Row, visitBlocks } from "../lib/lanes";
 import { linearTicks, type Scale } from "../lib/plot";
 import { tickLabels } from "../lib/stamps";
 import { FONT, type Size } from "./canvas";
+import { drawArrows, drawCurves } from "./lanes_lines";
 import { AXIS_PX, HEAD_PX, MAP_PX, type Paint, paintOf, RIGHT_PX, type Scene, scaleOf } from "./lanes_scene";
 
 const TICK_SPACE_PX = 110;
@@ -11,7 +12,7 @@ const LEAST_TEXT_PX = 14;
 /** On thin lanes text over stripes is only noise. */
 const LEAST_STRIPED_TEXT_PX = 18;
 
-interface Brush {
+export interface Brush {
   readonly context: CanvasRenderingContext2D;
   readonly scene: Scene;
   readonly x: Scale;
@@ -155,6 +156,7 @@ function drawLane(brush: Brush, lane: Lane, top: number, height: number): void {
     const y = top + at * trackPx;
     visitBlocks(track, scene.view, unitsPerPixel, (block, merged) => drawBlock(brush, block, merged, y, trackPx));
   });
+  if (lane.curves !== undefined) drawCurves(brush, lane.curves, top, height);
   drawMarks(brush, lane, top, height);
   context.restore();
   drawLabel(brush, lane, top, height);
@@ -228,34 +230,4 @@ function drawLabel({ context, scene, paint }: Brush, lane: Lane, top: number, he
   context.fillStyle = paint.muted;
   context.textAlign = "right";
   context.fillText(lane.note, scene.gutter - 8, middle);
-}
-
-/** Where a lane's first track is, on the canvas. */
-function laneMiddle({ layout, scrollTop }: Scene, key: string, below: number): number | null {
-  const pinned = layout.pinned.find(({ lane }) => lane?.key === key);
-  if (pinned !== undefined) return HEAD_PX + pinned.top + pinned.height / 2;
-  const row = layout.rows.find(({ lane }) => lane?.key === key);
-  return row === undefined ? null : below - scrollTop + row.top + row.height / 2;
-}
-
-function drawArrows({ context, scene, x, paint }: Brush, below: number): void {
-  context.strokeStyle = paint.fg;
-  context.fillStyle = paint.fg;
-  context.lineWidth = 1.4;
-  for (const { from, to } of scene.arrows) {
-    const [y0, y1] = [laneMiddle(scene, from.lane, below), laneMiddle(scene, to.lane, below)];
-    if (y0 === null || y1 === null) continue;
-    const [x0, x1] = [x.at(from.at), x.at(to.at)];
-    const bend = Math.max(Math.abs(x1 - x0) / 2, 18);
-    context.beginPath();
-    context.moveTo(x0, y0);
-    context.bezierCurveTo(x0 + bend, y0, x1 - bend, y1, x1 - 5, y1);
-    context.stroke();
-    context.beginPath();
-    context.moveTo(x1, y1);
-    context.lineTo(x1 - 7, y1 - 3.5);
-    context.lineTo(x1 - 7, y1 + 3.5);
-    context.fill();
-  }
-  context.lineWidth = 1;
 }

@@ -25,12 +25,16 @@ export interface Mark {
 export interface End {
   readonly lane: string;
   readonly at: number;
+  /** The track of the lane; its middle where none is given. */
+  readonly track?: number;
 }
 
 /** What waits for what. */
 export interface Arrow {
   readonly from: End;
   readonly to: End;
+  /** Another kind than the plain ones, in dashes. */
+  readonly dashed?: boolean;
 }
 
 export interface Scene {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TimelineBlock, TimelineDocument } from "../../src/views/panes/documents";
-import { askedWindow, blockKey, launchArrows, spliced, traceLanes } from "../../src/views/panes/trace_lanes";
+import { arrowsOf, askedWindow, blockKey, spliced, traceLanes } from "../../src/views/panes/trace_lanes";
 
 const drawn = (start: number, end: number, id: number) => ({ start, end, kind: 0, id });
 
@@ -43,19 +43,52 @@ test("times of a window are put back into those of the whole", () => {
   expect(merged.get(blockKey(4, 0))).toBe(9);
 });
 
-test("arrows go from the call to what it launched", () => {
-  const moment = (lane: number, start_ps: number) => ({
+test("arrows go from the call to what it launched, and in dashes to the backward call", () => {
+  const moment = (lane: number, start_ps: number, level: number) => ({
     id: 1,
     name: "",
     category: "",
     lane,
     start_ps,
     duration_ps: 1,
+    level,
   });
-  const arrows = [{ from: moment(0, 5), to: moment(3, 9), delay_ps: 3 }];
-  const event = { ...moment(0, 5), self_ps: 1, step: null, input_shape: "", attributes: {}, arrows };
-  expect(launchArrows(event)).toEqual([{ from: { lane: "0", at: 5 }, to: { lane: "3", at: 9 } }]);
-  expect(launchArrows(null)).toEqual([]);
+  const arrows = [
+    { kind: "launch" as const, from: moment(0, 5, 2), to: moment(3, 9, 0), delay_ps: 3 },
+    { kind: "backward" as const, from: moment(0, 5, 1), to: moment(0, 50, 2), delay_ps: 3 },
+  ];
+  const event = { ...moment(0, 5, 1), self_ps: 1, step: null, input_shape: "", attributes: {}, arrows };
+  expect(arrowsOf(event)).toEqual([
+    { from: { lane: "0", at: 5, track: 2 }, to: { lane: "3", at: 9, track: 0 }, dashed: false },
+    { from: { lane: "0", at: 5, track: 1 }, to: { lane: "0", at: 50, track: 2 }, dashed: true },
+  ]);
+  expect(arrowsOf(null)).toEqual([]);
+});
+
+test("counters stand above the streams of their device, finer in the window, those of one scale on one lane", () => {
+  const counters = (device: string, scale: number) => [
+    { device, what: "utilization", values: [0, scale] },
+    { device, what: "allocated", allocator: "", values: [null, scale * 1000] },
+    { device, what: "reserved", allocator: "", values: [2048, 2048] },
+  ];
+  const whole = { ...timeline(0, 100, []), counters: [...counters("GPU0", 1), ...counters("GPU1", 1)] };
+  const part = { ...timeline(50, 100, []), counters: counters("GPU0", 0.5) };
+  const { lanes } = traceLanes(whole, part);
+  expect(lanes.map(({ group, label }) => `${group} ${label}`)).toEqual([
+    "GPU0 utilization",
+    "GPU0 memory",
+    "GPU0 stream 7",
+    "GPU1 utilization",
+    "GPU1 memory",
+  ]);
+  const [busy, memory] = lanes;
+  expect(busy?.curves?.map(({ start, end, value }) => ({ start, end, value }))).toEqual([
+    { start: [0, 50, 75], end: [50, 75, 100], value: [0, 0, 0.5] },
+  ]);
+  expect(memory?.curves?.map(({ label, dashed }) => [label, dashed])).toEqual([
+    ["allocated", false],
+    ["reserved", true],
+  ]);
 });
 
 test("a window is asked for with as much again on both sides", () => {

@@ -35,6 +35,7 @@ export interface DeviceSummary {
   readonly kernels: number;
   readonly sm_efficiency: Figure;
   readonly occupancy: Figure;
+  readonly tensor_cores: { readonly uses_ps: number; readonly silent_ps: number; readonly kernel_ps: number } | null;
 }
 
 /** `[level, start, duration, name, category, count, execution]`; the start is relative to the window's. */
@@ -56,7 +57,15 @@ export interface TimelineDocument {
   readonly last_ps: number;
   readonly lanes: readonly TimelineLane[];
   readonly names: readonly string[];
-  readonly counters: readonly { readonly device: string; readonly what: string; readonly values: readonly number[] }[];
+  readonly counters: readonly TimelineCounter[];
+}
+
+/** A value for each of equal parts of the window. */
+export interface TimelineCounter {
+  readonly device: string;
+  readonly what: string;
+  readonly allocator?: string;
+  readonly values: readonly Figure[];
 }
 
 export interface MomentDocument {
@@ -73,11 +82,19 @@ export interface EventDocument extends MomentDocument {
   readonly step: Figure;
   readonly input_shape: string;
   readonly attributes: Readonly<Record<string, string>>;
-  readonly arrows: readonly {
-    readonly from: MomentDocument;
-    readonly to: MomentDocument;
-    readonly delay_ps: number;
-  }[];
+  readonly arrows: readonly ArrowDocument[];
+}
+
+export interface ArrowDocument {
+  /** Of a call to what it launches, or of a forward call to its backward one. */
+  readonly kind: "launch" | "backward";
+  readonly from: EndDocument;
+  readonly to: EndDocument;
+  readonly delay_ps: number;
+}
+
+interface EndDocument extends MomentDocument {
+  readonly level: number;
 }
 
 export interface MemoryDocument {
@@ -191,6 +208,8 @@ export interface ShapeRow {
   readonly host_total_ps: number;
   readonly device_ps: number;
   readonly device_total_ps: number;
+  readonly tensor_core_ps: Figure;
+  readonly tensor_core_total_ps: Figure;
 }
 
 export interface KernelRow {
@@ -207,4 +226,6 @@ export interface KernelRow {
   readonly max_ps: number;
   readonly blocks_per_sm: Figure;
   readonly occupancy: Figure;
+  /** As far as its name says. */
+  readonly tensor_core: boolean | null;
 }

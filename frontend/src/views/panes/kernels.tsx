@@ -71,6 +71,13 @@ function kernelColumns(rows: readonly KernelRow[]): DataColumn<KernelRow>[] {
       quantity: "count",
       value: (row) => row.calls,
     }),
+    wordColumn<KernelRow>({
+      key: "tensor_core",
+      title: "Tensor Cores",
+      help: "Whether it uses Tensor Cores (on AMD: Matrix Cores), as far as its name says; — where that says nothing",
+      width: 96,
+      value: ({ tensor_core }) => (tensor_core === null ? null : tensor_core ? "yes" : "no"),
+    }),
     time("total", "time", "Of all calls", (row) => row.total_ps),
     time("mean", "mean", "Time / calls", (row) => row.total_ps / row.calls),
     time("min", "shortest", "The shortest call", (row) => row.min_ps),

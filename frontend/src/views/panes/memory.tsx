@@ -1,6 +1,7 @@
 /** Memory over time, and what ops take and give back in the part that is zoomed to. */
 
 import { useMemo } from "preact/hooks";
+import { snapshot } from "../../lib/api";
 import { css, lineRgb } from "../../lib/colour";
 import { linearTicks } from "../../lib/plot";
 import { exact, format, scaleFor } from "../../lib/units";
@@ -16,6 +17,9 @@ import { tickText } from "./axis";
 import type { MemoryBlock, MemoryDocument, MemoryOp } from "./documents";
 
 const WIDTH_PX = 1200;
+const SAVED = snapshot() !== undefined;
+const WHOLE = SAVED ? "Drag over a part to see it larger" : "Drag over a part to see only what happens in it";
+const PART = SAVED ? "A report's tables are of the whole" : "The tables are of the part in sight";
 
 export function Memory() {
   const resource = useShape<MemoryDocument>("memory", (state) => ({
@@ -58,7 +62,7 @@ function Shown({ document }: { document: MemoryDocument }) {
           <b title={exact("bytes", peak)}>{format("bytes", peak)}</b> <span class="muted">allocated at the peak</span>
         </div>
         <div class="muted">
-          {zoom === null ? "Drag over a part to see only what happens in it" : "The tables are of the part in sight"}
+          {zoom === null ? WHOLE : PART}
           {zoom !== null && (
             <button type="button" class="link" onClick={() => session.update({ zoom: null })}>
               {" "}

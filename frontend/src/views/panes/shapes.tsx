@@ -24,6 +24,8 @@ const TIMES: readonly [keyof ShapeRow & `${string}_ps`, string, string][] = [
   ["host_total_ps", "host", "Host time of the calls with what they called"],
   ["device_ps", "self accelerator", "Time of the kernels, copies and sets that the calls launched themselves"],
   ["device_total_ps", "accelerator", "The same with what they called"],
+  ["tensor_core_ps", "self Tensor Cores", "Of self accelerator: kernels whose names say that they use Tensor Cores"],
+  ["tensor_core_total_ps", "Tensor Cores", "The same with what they called; — where no name says whether it does"],
 ];
 
 function shapeColumns(rows: readonly ShapeRow[]): DataColumn<ShapeRow>[] {

@@ -134,6 +134,7 @@ function Devices({ devices }: { devices: readonly DeviceSummary[] }) {
                 <dd>{percent(device.occupancy, 100)}</dd>
               </>
             )}
+            {device.tensor_cores !== null && <TensorCores {...device.tensor_cores} />}
             <dt>kernels</dt>
             <dd>{device.kernels.toLocaleString()}</dd>
             {device.memory_bytes !== null && (
@@ -152,5 +153,21 @@ function Devices({ devices }: { devices: readonly DeviceSummary[] }) {
         </section>
       ))}
     </div>
+  );
+}
+
+/** A share of kernel time; of a range where names leave something open. */
+function TensorCores({ uses_ps, silent_ps, kernel_ps }: NonNullable<DeviceSummary["tensor_cores"]>) {
+  const open = silent_ps > 0 ? ` · ${percent(silent_ps, kernel_ps)} of kernels whose names say nothing` : "";
+  return (
+    <>
+      <dt title="The share of kernel time of kernels that use Tensor Cores (on AMD: Matrix Cores), as far as their names say">
+        Tensor Core kernels
+      </dt>
+      <dd title={`${exact("ps", uses_ps)} of ${exact("ps", kernel_ps)}${open}`}>
+        {silent_ps > 0 && "at least "}
+        {percent(uses_ps, kernel_ps)}
+      </dd>
+    </>
   );
 }

@@ -1,23 +1,19 @@
-/** The trace: what every thread and stream ran when, with launches, utilization and queues. */
+/** The trace: what every thread and stream ran when, with launches, backward calls, utilization, queues and memory. */
 
 import { useMemo } from "preact/hooks";
-import { css, lineRgb } from "../../lib/colour";
 import type { Block, Lane } from "../../lib/lanes";
-import { linearTicks } from "../../lib/plot";
-import { format, percent } from "../../lib/units";
-import { Chart, type Line } from "../../ui/chart";
-import { gutterOf, Lanes } from "../../ui/lanes";
+import { format } from "../../lib/units";
+import { Lanes } from "../../ui/lanes";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
 import { useShape } from "./asking";
-import { exactTime, tickText } from "./axis";
-import type { EventDocument, TimelineDocument } from "./documents";
-import { askedWindow, blockKey, launchArrows, type TraceLanes, traceLanes } from "./trace_lanes";
+import { exactTime } from "./axis";
+import type { ArrowDocument, EventDocument, MomentDocument, TimelineDocument } from "./documents";
+import { arrowsOf, askedWindow, blockKey, type TraceLanes, traceLanes } from "./trace_lanes";
 
 const WIDTH_PX = 1600;
 /** A window is asked for with as much again on both sides. */
 const PART_WIDTH_PX = 3600;
-const CHART_LEFT_PX = 58;
 const NS_PER_PS = 1e-3;
 
 export function Trace() {
@@ -38,7 +34,7 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
   const event = asked.data.value !== null && String(asked.data.value.id) === key ? asked.data.value : null;
   const fine = zoom === null ? null : part.data.value;
   const found = useMemo(() => traceLanes(whole, fine), [whole, fine]);
-  const arrows = useMemo(() => launchArrows(event), [event]);
+  const arrows = useMemo(() => arrowsOf(event), [event]);
   return (
     <div class="split">
       <div class="main-column">
@@ -57,7 +53,6 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
           onZoom={(next) => session.update({ zoom: next })}
           fileName="trace"
         />
-        <Counters document={fine ?? whole} whole={whole} left={gutterOf(found.lanes)} />
       </div>
       {key !== "" && event !== null && <Event event={event} lanes={whole} />}
     </div>
@@ -75,57 +70,6 @@ function describe({ kinds, merged }: TraceLanes, block: Block, lane: Lane) {
       { label: count === undefined ? "takes" : "together", value: exactTime(block.end - block.start) },
     ],
   };
-}
-
-interface CountersProps {
-  readonly document: TimelineDocument;
-  readonly whole: TimelineDocument;
-  /** Where the lanes begin. */
-  readonly left: number;
-}
-
-/** As wide as the lanes, and over the same time. */
-function Counters({ document, whole, left }: CountersProps) {
-  const session = useSession();
-  const theme = session.theme.value;
-  const { zoom } = session.state.value;
-  const lines = useMemo(() => counterLines(document, theme), [document, theme]);
-  if (lines.length === 0) return null;
-  const edge = (whole.last_ps - whole.first_ps) / 100;
-  return (
-    <div class="pane-chart" style={{ paddingLeft: `${left - CHART_LEFT_PX}px` }}>
-      <Chart
-        lines={lines}
-        spans={[]}
-        theme={theme}
-        label="Utilization of each accelerator"
-        log={false}
-        ticksX={linearTicks}
-        formatX={tickText("ps")}
-        formatY={(share) => percent(share, 1)}
-        zoom={zoom ?? [whole.first_ps - edge, whole.last_ps + edge]}
-        onZoom={(next) => session.update({ zoom: next })}
-      />
-    </div>
-  );
-}
-
-const COUNTERS: Readonly<Record<string, string>> = {
-  utilization: "utilization",
-  sm_efficiency: "est. SM efficiency",
-};
-
-function counterLines({ counters, start_ps, end_ps }: TimelineDocument, theme: "light" | "dark"): Line[] {
-  const devices = [...new Set(counters.map(({ device }) => device))];
-  return counters
-    .filter(({ what }) => what in COUNTERS)
-    .map(({ device, what, values }) => ({
-      label: `${device} ${COUNTERS[what]}`,
-      colour: css(lineRgb(devices.indexOf(device), theme)),
-      dashed: what !== "utilization",
-      x: values.map((_, index) => start_ps + ((end_ps - start_ps) * (index + 0.5)) / values.length),
-      y: values,
-    }));
 }
 
 function Event({ event, lanes }: { event: EventDocument; lanes: TimelineDocument }) {
@@ -157,25 +101,65 @@ function Event({ event, lanes }: { event: EventDocument; lanes: TimelineDocument
           <Fact key={name} name={name} value={value} />
         ))}
       </dl>
-      {event.arrows.length > 0 && (
-        <section>
-          <h3>{event.arrows.length === 1 ? "Launch" : `${event.arrows.length} launches`}</h3>
-          <ul class="plain">
-            {event.arrows.slice(0, 50).map(({ from, to, delay_ps }) => {
-              const other = to.id === event.id ? from : to;
-              return (
-                <li key={`${from.id} ${to.id}`}>
-                  <button type="button" class="link" onClick={() => show(other.id, other.start_ps, other.duration_ps)}>
-                    {other.name}
-                  </button>{" "}
-                  <span class="muted">{`after ${format("ps", delay_ps)}`}</span>
-                </li>
-              );
-            })}
-          </ul>
-        </section>
-      )}
+      {LINKS.map(({ title, back, of }) => (
+        <Ends
+          key={title}
+          title={title}
+          back={back}
+          arrows={event.arrows.filter((arrow) => of(arrow, event))}
+          show={show}
+        />
+      ))}
     </aside>
+  );
+}
+
+interface Link {
+  readonly title: string;
+  /** Whether its other ends are where the arrows come from. */
+  readonly back: boolean;
+  readonly of: (arrow: ArrowDocument, event: EventDocument) => boolean;
+}
+
+const LINKS: readonly Link[] = [
+  { title: "Launched", back: false, of: ({ kind, to }, { id }) => kind === "launch" && to.id !== id },
+  { title: "Launched by", back: true, of: ({ kind, to }, { id }) => kind === "launch" && to.id === id },
+  { title: "Backward", back: false, of: ({ kind, from }, event) => kind === "backward" && isIn(from, event) },
+  { title: "Forward", back: true, of: ({ kind, from }, event) => kind === "backward" && !isIn(from, event) },
+];
+const MOST_ENDS = 50;
+
+function isIn(from: MomentDocument, { lane, start_ps, duration_ps }: EventDocument): boolean {
+  return from.lane === lane && from.start_ps >= start_ps && from.start_ps < start_ps + duration_ps;
+}
+
+interface EndsProps {
+  readonly title: string;
+  readonly back: boolean;
+  readonly arrows: readonly ArrowDocument[];
+  readonly show: (id: number, start: number, duration: number) => void;
+}
+
+/** The other ends of arrows. */
+function Ends({ title, back, arrows, show }: EndsProps) {
+  if (arrows.length === 0) return null;
+  return (
+    <section>
+      <h3>{arrows.length === 1 ? title : `${title} (${arrows.length})`}</h3>
+      <ul class="plain">
+        {arrows.slice(0, MOST_ENDS).map(({ from, to, delay_ps }) => {
+          const other = back ? from : to;
+          return (
+            <li key={`${from.id} ${to.id}`}>
+              <button type="button" class="link" onClick={() => show(other.id, other.start_ps, other.duration_ps)}>
+                {other.name}
+              </button>{" "}
+              <span class="muted">{`${back ? "before" : "after"} ${format("ps", delay_ps)}`}</span>
+            </li>
+          );
+        })}
+      </ul>
+    </section>
   );
 }
 

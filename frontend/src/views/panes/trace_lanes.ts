@@ -1,8 +1,10 @@
 /** The timeline as lanes: coarse all over, fine in the window that was asked for. */
 
-import type { Lane, Track, View } from "../../lib/lanes";
+import { type Curve, mostOf } from "../../lib/curves";
+import { groupBy, type Lane, type Track, type View } from "../../lib/lanes";
+import { format, percent } from "../../lib/units";
 import type { Arrow, Kind } from "../../ui/lanes_scene";
-import type { EventDocument, TimelineDocument, TimelineLane } from "./documents";
+import type { EventDocument, TimelineCounter, TimelineDocument, TimelineLane } from "./documents";
 
 export interface TraceLanes {
   readonly lanes: readonly Lane[];
@@ -11,9 +13,12 @@ export interface TraceLanes {
   readonly merged: ReadonlyMap<string, number>;
 }
 
-interface Drawn {
+interface Stretch {
   readonly start: number;
   readonly end: number;
+}
+
+interface Drawn extends Stretch {
   readonly kind: number;
   readonly id: number;
 }
@@ -57,11 +62,73 @@ export function traceLanes(whole: TimelineDocument, part: TimelineDocument | nul
     });
     return { key: String(lane.id), label: lane.name || `lane ${lane.id}`, group: lane.device, tracks };
   });
-  return { lanes, kinds, merged };
+  return { lanes: withCounters(lanes, counterLanes(whole, part)), kinds, merged };
+}
+
+/** The counters of a device above its streams; those of a device without any at the end. */
+function withCounters(lanes: readonly Lane[], counters: ReadonlyMap<string, readonly Lane[]>): Lane[] {
+  const groups = groupBy(lanes, ({ group }) => group);
+  const devices = new Set([...groups.keys(), ...counters.keys()]);
+  return [...devices].flatMap((device) => [...(counters.get(device) ?? []), ...(groups.get(device) ?? [])]);
+}
+
+const SHARE = (value: number) => percent(value, 1);
+const BYTES = (value: number) => format("bytes", value);
+const COUNT = (value: number) => value.toLocaleString();
+/** What a counter is called, the lane that it is on, and how it is drawn. */
+const COUNTERS: Readonly<Record<string, { lane: string; label: string; text: Curve["text"]; ink: number }>> = {
+  utilization: { lane: "utilization", label: "utilization", text: SHARE, ink: 0 },
+  sm_efficiency: { lane: "utilization", label: "est. SM efficiency", text: SHARE, ink: 0 },
+  queue: { lane: "queue", label: "launched, not started", text: COUNT, ink: 1 },
+  allocated: { lane: "memory", label: "allocated", text: BYTES, ink: 2 },
+  reserved: { lane: "memory", label: "reserved", text: BYTES, ink: 2 },
+};
+const DASHED = new Set(["sm_efficiency", "reserved"]);
+
+/** A lane for the counters of a device that share a scale. */
+function counterLanes(whole: TimelineDocument, part: TimelineDocument | null): Map<string, Lane[]> {
+  const lanes = groupBy(
+    whole.counters.filter(({ what }) => what in COUNTERS),
+    ({ device, what, allocator = "" }) => [device, COUNTERS[what]?.lane, allocator].join("\0"),
+  );
+  const made = [...lanes].map(([key, counters]) => {
+    const [group = "", name = "", allocator = ""] = key.split("\0");
+    const curves = counters.map((counter) => curveOf(counter, whole, part));
+    return { key, label: allocator || name, group, note: noteOf(curves), tracks: [], curves };
+  });
+  return groupBy(made, ({ group }) => group);
+}
+
+/** What the top of the lane stands for. */
+function noteOf(curves: readonly Curve[]): string {
+  return curves[0]?.text(mostOf(curves)) ?? "";
+}
+
+function curveOf(counter: TimelineCounter, whole: TimelineDocument, part: TimelineDocument | null): Curve {
+  const { what, device, allocator } = counter;
+  const fine = part?.counters.find((one) => one.what === what && one.device === device && one.allocator === allocator);
+  const coarse = stairs(counter, whole);
+  const steps =
+    part === null || fine === undefined ? coarse : spliced(coarse, stairs(fine, part), [part.start_ps, part.end_ps]);
+  const { label = what, text = COUNT, ink = 0 } = COUNTERS[what] ?? {};
+  return {
+    label,
+    text,
+    ink,
+    dashed: DASHED.has(what),
+    start: steps.map(({ start }) => start),
+    end: steps.map(({ end }) => end),
+    value: steps.map(({ value }) => value),
+  };
+}
+
+function stairs({ values }: TimelineCounter, { start_ps, end_ps }: TimelineDocument) {
+  const at = (index: number) => start_ps + ((end_ps - start_ps) * index) / values.length;
+  return values.map((value, index) => ({ start: at(index), end: at(index + 1), value }));
 }
 
 /** Coarse blocks outside a window, cut where they reach into it, and the fine ones in it. */
-export function spliced(coarse: readonly Drawn[], fine: readonly Drawn[], [from, to]: View): Drawn[] {
+export function spliced<S extends Stretch>(coarse: readonly S[], fine: readonly S[], [from, to]: View): S[] {
   const first = Math.min(fine[0]?.start ?? from, from);
   const last = Math.max(fine[fine.length - 1]?.end ?? to, to);
   const outside = coarse.flatMap((block) => {
@@ -81,10 +148,11 @@ function columns(blocks: readonly Drawn[]): Track {
   };
 }
 
-/** From each launching call to the work that it launched. */
-export function launchArrows(event: EventDocument | null): Arrow[] {
-  return (event?.arrows ?? []).map(({ from, to }) => ({
-    from: { lane: String(from.lane), at: from.start_ps },
-    to: { lane: String(to.lane), at: to.start_ps },
+/** From each launching call to the work that it launched, and in dashes from each forward call to its backward one. */
+export function arrowsOf(event: EventDocument | null): Arrow[] {
+  return (event?.arrows ?? []).map(({ kind, from, to }) => ({
+    from: { lane: String(from.lane), at: from.start_ps, track: from.level },
+    to: { lane: String(to.lane), at: to.start_ps, track: to.level },
+    dashed: kind === "backward",
   }));
 }
