@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.queries.trees import Icicle, Opened, Tree, display_order, open_rows, visible_rows
+from stepscope.lenses.views.tree import Tree
+from stepscope.queries.trees import Icicle, Opened, open_rows, visible_rows
 
 
 def make_tree(parents: list[int]) -> Tree:
@@ -43,17 +44,9 @@ def trees_with_values(draw: st.DrawFn) -> tuple[Tree, np.ndarray]:
 
 
 @given(trees_with_values())
-def test_ancestor_sum_adds_a_row_and_all_above_it(given_tree: tuple[Tree, np.ndarray]) -> None:
+def test_path_sums_add_a_row_and_all_above_it(given_tree: tuple[Tree, np.ndarray]) -> None:
     tree, own = given_tree
-    assert tree.ancestor_sum(own).tolist() == [sum(int(own[a]) for a in ancestors(tree, r)) for r in range(len(tree))]
-
-
-@given(trees_with_values())
-def test_below_counts_strict_descendants(given_tree: tuple[Tree, np.ndarray]) -> None:
-    tree, own = given_tree
-    flags = own > 500
-    wanted = [sum(bool(flags[d]) for d in range(r + 1, int(tree.end[r]))) for r in range(len(tree))]
-    assert tree.below(flags).tolist() == wanted
+    assert tree.path_sums(own).tolist() == [sum(int(own[a]) for a in ancestors(tree, r)) for r in range(len(tree))]
 
 
 def walk(tree: Tree, key: np.ndarray, row: int) -> list[int]:
@@ -62,9 +55,9 @@ def walk(tree: Tree, key: np.ndarray, row: int) -> list[int]:
 
 
 @given(trees_with_values())
-def test_display_order_is_the_preorder_with_siblings_sorted(given_tree: tuple[Tree, np.ndarray]) -> None:
+def test_places_are_those_of_the_preorder_with_siblings_sorted(given_tree: tuple[Tree, np.ndarray]) -> None:
     tree, own = given_tree
-    position = display_order(tree, [own])
+    position = tree.places([own])
     assert np.argsort(position).tolist() == walk(tree, own, 0)
 
 
@@ -74,7 +67,7 @@ def test_a_row_is_in_sight_exactly_when_all_above_it_are_open(
 ) -> None:
     tree, own = given_tree
     is_open = open_rows(tree, Opened(depth, tuple(sorted(toggled))))
-    visible = visible_rows(tree, is_open, display_order(tree, [own]))
+    visible = visible_rows(tree, is_open, tree.places([own]))
     wanted = [r for r in walk(tree, own, 0) if all(is_open[a] for a in ancestors(tree, r)[1:])]
     assert visible.tolist() == wanted
 

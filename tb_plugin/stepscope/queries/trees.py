@@ -7,73 +7,17 @@ What travels to the browser does not grow with the tree: the rows in sight, and 
 from __future__ import annotations
 
 import functools
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.lenses.views.tree import Tree, levels
+
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
-
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """A tree in preorder."""
-
-    parent: Ints
-    depth: Ints
-    end: Ints
-
-    def __len__(self) -> int:
-        return len(self.parent)
-
-    @functools.cached_property
-    def children(self) -> Ints:
-        """The number of direct children of each row."""
-        return np.bincount(self.parent[1:], minlength=len(self)).astype(np.int64)
-
-    def ancestor_sum(self, values: NDArray[Any]) -> Ints:
-        """For each row, the sum of integer values over the row and all its ancestors, exact below 2**53 in all."""
-        gone = np.bincount(self.end, weights=values, minlength=len(self) + 1)[: len(self)]
-        return np.cumsum(values.astype(np.int64) - np.rint(gone).astype(np.int64))
-
-    def below(self, flags: Bools) -> Ints:
-        """For each row, how many of its strict descendants are flagged."""
-        before = np.concatenate(([0], np.cumsum(flags)))
-        return np.asarray(before[self.end] - before[1:], np.int64)
-
-
-def display_order(tree: Tree, keys: Sequence[NDArray[Any]]) -> Ints:
-    """The position of each row when siblings are sorted.
-
-    Args:
-        tree: The tree.
-        keys: Sort keys, the most important first, ascending; rows with equal keys keep their order.
-
-    Returns:
-        For each row its place in the preorder of the sorted tree.
-    """
-    count = len(tree)
-    if not count:
-        return np.empty(0, np.int64)
-    size = tree.end - np.arange(count)
-    order = np.lexsort((*reversed(keys), tree.parent))
-    sizes, parents = size[order], tree.parent[order]
-    before = np.cumsum(sizes) - sizes
-    offset = np.empty(count, np.int64)
-    offset[order] = before - _group_starts(parents, before)
-    step = offset + 1
-    step[0] = 0
-    return tree.ancestor_sum(step)
-
-
-def _group_starts(groups: Ints, values: NDArray[Any]) -> NDArray[Any]:
-    """For each element the value of the first element of its group, where equal groups stand together."""
-    first = np.flatnonzero(np.concatenate(([True], groups[1:] != groups[:-1])))
-    return np.repeat(values[first], np.diff(np.append(first, len(groups))))
 
 
 @dataclass(frozen=True)
@@ -100,7 +44,7 @@ def open_rows(tree: Tree, opened: Opened, matched: Bools | None = None) -> Bools
     inside = [i for i in opened.toggled if 0 <= i < len(tree)]
     flags[inside] = ~flags[inside]
     if matched is not None:
-        flags |= tree.below(matched) > 0
+        flags |= tree.sums(matched.astype(np.int64)) > matched
     return flags & (tree.children > 0)
 
 
@@ -109,7 +53,7 @@ def visible_rows(tree: Tree, is_open: Bools, position: Ints, root: int = 0) -> I
     if not len(tree):
         return np.empty(0, np.int64)
     closed = (~is_open & (tree.children > 0)).astype(np.int64)
-    closed_above = tree.ancestor_sum(closed) - closed
+    closed_above = tree.path_sums(closed) - closed
     stop = int(tree.end[root])
     rows = root + np.flatnonzero(closed_above[root:stop] == closed_above[root])
     return np.asarray(rows[np.argsort(position[rows], kind="stable")], np.int64)
@@ -153,53 +97,57 @@ class Icicle:
         gone = np.bincount(self.tree.end, weights=values, minlength=count + 1)[:count]
         return np.asarray(np.cumsum(values - gone))
 
-    @functools.cached_property
-    def _start(self) -> Floats:
-        width = self._width
-        order = np.lexsort((-width, self.tree.parent))
-        before = np.cumsum(width[order]) - width[order]
-        offset = np.empty(len(width))
-        offset[order] = before - _group_starts(self.tree.parent[order], before)
-        return self._above(offset)
-
     def rectangles(self, root: int, width_px: int, max_depth: int) -> Rectangles:
         """The rectangles below and including a root that are at least a pixel wide; the rest folded per parent."""
-        tree, value = self.tree, self._width
-        total = float(value[root]) if len(tree) else 0.0
+        width = self._width
+        total = float(width[root]) if len(width) else 0.0
         if total <= 0:
             empty = np.empty(0, np.int64)
             return Rectangles(empty, empty, empty.astype(float), empty.astype(float), empty)
-        rows = np.arange(root, int(tree.end[root]))
-        rows = rows[tree.depth[rows] - tree.depth[root] < max_depth]
-        wide = value[rows] * max(width_px, 1) >= total
-        shown = self._connected(rows[wide], root)
-        folded_parent, folded_value, folded_count, folded_start = self._folded(rows[~wide], shown, value)
-        start = (self._start[shown] - self._start[root]) / total
-        fold_start = (folded_start - self._start[root]) / total
+        rows = np.arange(root, int(self.tree.end[root]))
+        rows = rows[self.tree.depth[rows] - self.tree.depth[root] < max_depth]
+        wide = width[rows] * max(width_px, 1) >= total
+        shown, start, used = self._placed(rows[wide], root)
+        parents, folded, count = self._folded(rows[~wide], shown)
+        fold_start = start[np.searchsorted(shown, parents)] + used[np.searchsorted(shown, parents)]
         return Rectangles(
-            np.concatenate((shown, np.full(len(folded_parent), -1))),
-            np.concatenate((tree.depth[shown], tree.depth[folded_parent] + 1)) - tree.depth[root],
-            np.concatenate((start, fold_start)),
-            np.minimum(np.concatenate((start + value[shown] / total, fold_start + folded_value / total)), 1.0),
-            np.concatenate((np.zeros(len(shown), np.int64), folded_count)),
+            np.concatenate((shown, np.full(len(parents), -1))),
+            np.concatenate((self.tree.depth[shown], self.tree.depth[parents] + 1)) - self.tree.depth[root],
+            np.concatenate((start, fold_start)) / total,
+            np.minimum(np.concatenate((start + width[shown], fold_start + folded)) / total, 1.0),
+            np.concatenate((np.zeros(len(shown), np.int64), count)),
         )
 
-    def _connected(self, rows: Ints, root: int) -> Ints:
-        """Leaves out rows under a narrow ancestor, whose children may be wider than itself."""
-        flags = np.zeros(len(self.tree), np.int64)
-        flags[rows] = 1
-        depth_below = self.tree.depth[rows] - self.tree.depth[root] + 1
-        above = self.tree.ancestor_sum(flags)[rows]
-        outside = int(self.tree.ancestor_sum(flags)[root]) - int(flags[root])
-        return np.asarray(rows[above - outside == depth_below], np.int64)
+    def _placed(self, rows: Ints, root: int) -> tuple[Ints, Floats, Floats]:
+        """Places rows from the root down, the widest child first.
 
-    def _folded(self, narrow: Ints, shown: Ints, value: Floats) -> tuple[Ints, Floats, Ints, Floats]:
-        flags = np.zeros(len(self.tree) + 1, bool)
+        Rows under a narrow one, whose children may be wider than itself, are left out.
+
+        Returns:
+            The rows that are left, where each starts, and how much of each its children take.
+        """
+        depth, parent = self.tree.depth[rows], np.searchsorted(rows, self.tree.parent[rows])
+        width = self._width[rows]
+        start, used = np.zeros(len(rows)), np.zeros(len(rows))
+        kept = rows == root
+        for level in levels(depth)[1:]:
+            level = level[(rows[np.minimum(parent[level], len(rows) - 1)] == self.tree.parent[rows[level]])]
+            level = level[kept[parent[level]]]
+            level = level[np.lexsort((-width[level], parent[level]))]
+            before = np.cumsum(width[level]) - width[level]
+            first = np.flatnonzero(np.diff(parent[level], prepend=-1))
+            group = np.repeat(before[first], np.diff(first, append=len(level)))
+            start[level] = start[parent[level]] + before - group
+            kept[level] = True
+            np.add.at(used, parent[level], width[level])
+        return rows[kept], start[kept], used[kept]
+
+    def _folded(self, narrow: Ints, shown: Ints) -> tuple[Ints, Floats, Ints]:
+        """The parents of narrow rows among those shown, and how wide and how many the narrow ones are together."""
+        flags = np.zeros(len(self.tree), bool)
         flags[shown] = True
-        rows = narrow[flags[self.tree.parent[narrow]] & (value[narrow] > 0)]
-        parents, inverse = np.unique(self.tree.parent[rows], return_inverse=True)
-        start = np.full(len(parents), np.inf)
-        np.minimum.at(start, inverse, self._start[rows])
-        summed = np.bincount(inverse, weights=value[rows], minlength=len(parents)).astype(np.float64)
-        counts = np.bincount(inverse, weights=self.tree.end[rows] - rows, minlength=len(parents))
-        return parents.astype(np.int64), summed, counts.astype(np.int64), start
+        rows = narrow[flags[self.tree.parent[narrow]] & (self._width[narrow] > 0)]
+        parents, which = np.unique(self.tree.parent[rows], return_inverse=True)
+        width = np.bincount(which, weights=self._width[rows], minlength=len(parents)).astype(np.float64)
+        count = np.bincount(which, weights=self.tree.end[rows] - rows, minlength=len(parents))
+        return parents, width, count.astype(np.int64)

@@ -12,7 +12,7 @@ import numpy as np
 from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.views import ViewResult
 from stepscope.model.profile import NodeKind
-from stepscope.queries.trees import Bools, Icicle, Ints, Opened, Tree, display_order, open_rows, visible_rows
+from stepscope.queries.trees import Bools, Icicle, Ints, Opened, open_rows, visible_rows
 
 MAX_ROWS = 500
 MAX_WIDTH_PX = 4096
@@ -47,9 +47,7 @@ class Windows:
 
     def __init__(self, result: ViewResult) -> None:
         self.result = result
-        self.tree = Tree(
-            np.asarray(result.parent, np.int64), np.asarray(result.depth, np.int64), np.asarray(result.end, np.int64)
-        )
+        self.tree = result.tree
         self._position = functools.lru_cache(4)(self._sorted)
         self._matched = functools.lru_cache(2)(self._searched)
         self._icicle = functools.lru_cache(2)(self._laid_out)
@@ -86,10 +84,10 @@ class Windows:
             return np.arange(len(self.tree))
         if field == "name":
             ranks = self.result.name_ranks
-            return display_order(self.tree, [-ranks if descending else ranks])
+            return self.tree.places([-ranks if descending else ranks])
         self._require(field, [spec.name for spec in self.result.fields])
-        values = self.result.column(field)
-        return display_order(self.tree, [-values if descending else values])
+        values = self.result.exact(field)
+        return self.tree.places([-values if descending else values])
 
     def _searched(self, search: str) -> Bools:
         found = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
@@ -133,7 +131,7 @@ class Windows:
 
     def _share(self, matched: Bools) -> dict[str, float]:
         """For each total, the share that rows with a match, counted once with all below them, have of the root."""
-        top = matched & (self.tree.ancestor_sum(matched.astype(np.int64)) == 1)
+        top = matched & (self.tree.path_sums(matched.astype(np.int64)) == 1)
         shares: dict[str, float] = {}
         for field in (f.name for f in self.result.fields if f.total):
             values = self.result.column(field)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +15,7 @@ from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.matching import SearchTable, byte_ranks, full_matches
 from stepscope.model.columns import Strings
-from stepscope.model.profile import Profile
+from stepscope.model.profile import Profile, Scopes
 
 TEXTS = st.lists(st.text("abAB/é.", max_size=5), max_size=8)
 
@@ -34,7 +35,7 @@ def test_a_text_is_not_found_across_two_names() -> None:
 def test_regexes_cover_the_whole_name_and_search_any_part() -> None:
     names = [b"conv1", b"conv12", b"x\ny"]
     assert full_matches(["conv.", "x.y"], names).tolist() == [True, False, False]
-    assert full_matches([".*"], names).tolist() == [True, True, True]
+    assert full_matches([".*"], names).tolist() == [True, True, False]
     assert full_matches([".*", ".*"], names).tolist() == [True, True, False]
     assert full_matches([], names).tolist() == [False, False, False]
     table = SearchTable(Strings.of(["Conv1", "dense"]))
@@ -78,6 +79,25 @@ def test_scope_paths_stand_in_the_byte_order_of_whole_names(profile: Profile) ->
     names = [profile.strings[i] for i in profile.nodes.name.tolist()]
     by_rank = sorted(range(len(names)), key=index.node_ranks.tolist().__getitem__)
     assert [names[i] for i in by_rank] == sorted(names, key=str.encode)
+
+
+@few
+@given(st.data(), st.sampled_from([("a", "ab", "b", "a0"), ("a", "a-", "a-b", "a.c", "a!", "b")]))
+def test_ranks_of_scopes_are_the_byte_order_of_their_paths(data: st.DataObject, names: tuple[str, ...]) -> None:
+    paths: list[str] = []
+    parents: list[int] = []
+    words: list[int] = []
+    for _ in range(data.draw(st.integers(1, 25))):
+        parent, word = data.draw(st.integers(-1, len(paths) - 1)), data.draw(st.integers(0, len(names) - 1))
+        path = f"{paths[parent]}/{names[word]}" if parent >= 0 else names[word]
+        if path not in paths:
+            paths.append(path)
+            parents.append(parent)
+            words.append(word)
+    scopes = Scopes(parent=np.array(parents), name=np.array(words))
+    ranks = ProfileIndex(Profile(strings=Strings.of(names), scopes=scopes)).scope_ranks
+    assert [paths[i] for i in np.argsort(ranks)] == sorted(paths, key=str.encode)
+    assert sorted(ranks.tolist()) == sorted(set(ranks.tolist()))
 
 
 def test_equal_texts_have_equal_ranks() -> None:

@@ -115,5 +115,5 @@ def test_flat_and_chain() -> None:
     check_consistent(flat(3))
     check_consistent(flat(0))
     check_consistent(chain(4))
-    assert flat(3).children().tolist() == [3, 0, 0, 0]
+    assert flat(3).children.tolist() == [3, 0, 0, 0]
     assert chain(3).depth.tolist() == [0, 1, 2]

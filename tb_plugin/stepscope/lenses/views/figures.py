@@ -129,7 +129,8 @@ class NodeFigures:
     def _scatter(self, column: str) -> Ints:
         out = np.zeros(self._nodes, np.int64)
         values = getattr(self._profile.node_steps, column)
-        np.add.at(out, self._node, values[self._rows])
+        if values.any():
+            np.add.at(out, self._node, values[self._rows])
         return out
 
     def _over_steps(self, sums: Ints) -> Ints:
@@ -167,6 +168,8 @@ def launchers(profile: Profile) -> Ints:
     """
     nodes = profile.nodes
     apart = (nodes.kind == NodeKind.DEVICE) | (nodes.kind == NodeKind.RUNTIME)
+    if not apart.any():
+        return np.full(len(nodes), -1)
     launcher = np.where(apart, nodes.caller, -1).astype(np.int64)
     while True:
         inner = np.flatnonzero(launcher >= 0)

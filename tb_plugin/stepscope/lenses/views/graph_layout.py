@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import replace
 
 import numpy as np
 
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
-from stepscope.lenses.views.tree import Tree, depths, preorder
+from stepscope.lenses.views.tree import Tree, preorder, stable_order
 from stepscope.model.columns import Array, Ints, Loss
 from stepscope.model.profile import NodeKind, Profile
 
@@ -22,16 +22,16 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     profile = index.profile
     ends = profile.nodes.input_end
     starts = np.concatenate((ends[:1] * 0, ends[:-1]))
-    by_name = np.argsort(index.node_ranks)
+    by_name = stable_order((index.node_ranks,))
     source = profile.inputs.source.astype(np.int64)
     consumer = np.repeat(np.arange(len(ends)), ends - starts)
     is_input = np.zeros(len(ends), bool)
     is_input[source[source >= 0]] = True
-    tops = by_name[~is_input[by_name]].tolist()
-    others = [] if tfprof else by_name.tolist()
-    order = _first_visits(
-        source[(starts + ends - 1)[consumer] - np.arange(len(source))], starts, ends, [*tops, *others]
-    )
+    visits = _Visits(source[(starts + ends - 1)[consumer] - np.arange(len(source))], ends)
+    visits.walk(by_name[~is_input[by_name]])
+    if not tfprof:
+        visits.walk(by_name)
+    order = np.array(visits.order, np.int64)
     row_of_node = np.full(len(ends), -1, np.int64)
     row_of_node[order] = np.arange(1, len(order) + 1)
     parent = _visitors(row_of_node, consumer[source >= 0], source[source >= 0], len(order) + 1)
@@ -39,32 +39,35 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(cycles))
 
 
-def _first_visits(last_first: Ints, starts: Ints, ends: Ints, tops: Iterable[int]) -> Ints:
-    """Walks depth first and visits each node once.
+class _Visits:
+    """A walk depth first that visits each node once.
 
     Args:
         last_first: The inputs of each node, the last one first; -1 for none.
-        starts: For each node the first of its inputs.
         ends: For each node the one after its last input.
-        tops: Where to start, one after the other.
 
-    Returns:
-        The nodes in order of their visit.
+    Attributes:
+        order: The nodes in order of their visit.
     """
-    seen = bytearray(len(starts) + 1)
-    seen[-1] = 1
-    inputs, first, last = last_first.tolist(), starts.tolist(), ends.tolist()
-    order: list[int] = []
-    for top in tops:
-        stack = [top]
+
+    def __init__(self, last_first: Ints, ends: Ints) -> None:
+        self.order: list[int] = []
+        self._inputs, self._cuts = last_first.tolist(), [0, *ends.tolist()]
+        self._seen = bytearray(len(ends) + 1)
+        self._seen[-1] = 1
+
+    def walk(self, tops: Ints) -> None:
+        """Starts from those of the nodes that are not visited yet, one after the other."""
+        inputs, cuts, seen = self._inputs, self._cuts, self._seen
+        new = tops[np.frombuffer(seen, np.uint8)[tops] == 0]
+        stack = new[::-1].tolist()
+        pop, visit = stack.pop, self.order.append
         while stack:
-            node = stack.pop()
-            if seen[node]:
-                continue
-            seen[node] = 1
-            order.append(node)
-            stack += inputs[first[node] : last[node]]
-    return np.array(order, np.int64)
+            node = pop()
+            if not seen[node]:
+                seen[node] = 1
+                visit(node)
+                stack += inputs[cuts[node] : cuts[node + 1]]
 
 
 def _visitors(row_of_node: Ints, consumer: Ints, source: Ints, rows: int) -> Ints:
@@ -78,12 +81,19 @@ def _visitors(row_of_node: Ints, consumer: Ints, source: Ints, rows: int) -> Int
 
 
 def _from_preorder(parent: Ints) -> Tree:
-    """A tree whose rows stand in preorder already."""
-    above, end = parent.tolist(), list(range(1, len(parent) + 1))
-    for row in range(len(above) - 1, 0, -1):
-        if end[above[row]] < end[row]:
-            end[above[row]] = end[row]
-    return Tree(parent, depths(parent), np.array(end, np.int64))
+    """A tree whose rows stand in preorder: a subtree ends at the next sibling, or where that of its parent does."""
+    rows = len(parent)
+    order = stable_order((parent,))
+    has_next = parent[order[1:]] == parent[order[:-1]]
+    end = np.full(rows, -1, np.int64)
+    end[order[:-1][has_next]] = order[1:][has_next]
+    end[0] = rows
+    above = parent.copy()
+    while len(open_ended := np.flatnonzero(end < 0)):
+        up = above[open_ended]
+        end[open_ended], above[open_ended] = end[up], above[up]
+    tree = Tree(parent, np.zeros(rows, np.int64), end)
+    return replace(tree, depth=tree.path_sums(np.ones(rows, np.int64)) - 1)
 
 
 def _cycles(count: int) -> tuple[Loss, ...]:

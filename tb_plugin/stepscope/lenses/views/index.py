@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from stepscope.lenses.views.matching import byte_ranks, chosen
-from stepscope.lenses.views.tree import preorder
+from stepscope.lenses.views.tree import Tree, inverse, preorder
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
+
+_BEHIND_SLASH = b"0"
+"""The byte after '/'."""
 
 
 def distinct(values: Ints, limit: int, shift: int = 0) -> tuple[Ints, Ints]:
@@ -82,40 +86,63 @@ class ProfileIndex:
         return chosen(self.profile.strings, ids)
 
     @cached_property
-    def scope_ranks(self) -> Ints:
-        """The place of each scope entry's path, its names joined by '/', in byte order.
+    def scope_names(self) -> tuple[list[bytes], Ints]:
+        """The distinct names of scope entries, and the place of each entry's name in them."""
+        names, which = self.distinct_strings(self.scopes.name)
+        return self.texts(names), which
 
-        A path sorts among its siblings by its last name, but what is below it by that name and '/': `a`, `a-b`, `a/c`.
-        So each entry stands in a tree twice, once for itself and once for what is below it.
+    @cached_property
+    def scope_tree(self) -> tuple[Tree, Ints]:
+        """The scope tree below a root, siblings by name; and for each of its rows the entry, counted from 1."""
+        texts, which = self.scope_names
+        parent = np.concatenate(([-1], self.scopes.parent + 1))
+        return preorder(parent, np.concatenate(([0], byte_ranks(texts)[which])))
+
+    @cached_property
+    def scope_ranks(self) -> Ints:
+        """The place of each scope entry's path, its names joined by '/', in byte order."""
+        holds = np.zeros(len(self.scopes.parent), bool)
+        holds[self.scopes.parent[self.scopes.parent >= 0]] = True
+        texts, which = self.scope_names
+        if not _sort_apart(texts, np.unique(which[holds])):
+            return inverse(self.scope_tree[1])[1:]
+        return self._ranks_apart(holds)
+
+    def _ranks_apart(self, holds: Array) -> Ints:
+        """The same where a path sorts elsewhere than what is below it: `a`, `a-b`, `a/c`.
+
+        Each entry that holds others stands in a tree twice: by its name for itself, and by that and '/' for them.
         """
         scopes = self.scopes
         rows = len(scopes.parent)
-        holds = np.zeros(rows, bool)
-        holds[scopes.parent[scopes.parent >= 0]] = True
         own = 1 + np.arange(rows) + np.cumsum(holds)
         below = own - 1
         parent = np.full(1 + rows + int(holds.sum()), -1, np.int64)
         above = np.where(scopes.parent >= 0, below[scopes.parent], 0)
         parent[own] = above
         parent[below[holds]] = above[holds]
+        texts, which = self.scope_names
+        holders, holder = np.unique(which[holds], return_inverse=True)
+        ranks = byte_ranks([*texts, *(texts[at] + b"/" for at in holders.tolist())])
         rank = np.zeros(len(parent), np.int64)
-        rank[own], rank[below[holds]] = self._component_ranks(scopes.name, holds)
-        _, order = preorder(parent, rank)
-        place = np.empty(len(parent), np.int64)
-        place[order] = np.arange(len(parent))
-        ranks: Ints = place[own]
-        return ranks
-
-    def _component_ranks(self, name: Ints, holds: Array) -> tuple[Ints, Ints]:
-        own, own_at = self.distinct_strings(name)
-        below, below_at = self.distinct_strings(name[holds])
-        texts = self.texts(own) + [text + b"/" for text in self.texts(below)]
-        ranks = byte_ranks(texts)
-        return ranks[own_at], ranks[len(own) + below_at]
+        rank[own], rank[below[holds]] = ranks[which], ranks[len(texts) + holder]
+        place: Ints = inverse(preorder(parent, rank)[1])[own]
+        return place
 
     @cached_property
     def node_ranks(self) -> Ints:
         """The place of each node's name in byte order."""
         if self.profile.nested or (self.profile.nodes.scope < 0).any():
             return self.string_ranks(self.profile.nodes.name)
-        return self.scope_ranks[self.scopes.of_node]
+        ranks: Ints = self.scope_ranks[self.scopes.of_node]
+        return ranks
+
+
+def _sort_apart(texts: list[bytes], holders: Ints) -> bool:
+    """Whether a name sorts between one of the holders and that one's name with a '/' and anything behind it."""
+    ordered = sorted(texts)
+    for at in holders.tolist():
+        following = bisect_right(ordered, texts[at])
+        if following < len(ordered) and ordered[following] < texts[at] + _BEHIND_SLASH:
+            return True
+    return False

@@ -66,10 +66,15 @@ class Layout:
 
     @cached_property
     def _members(self) -> tuple[Ints, Ints]:
-        order = stable_order((self.row_of_node, self.node_rank()))
-        order = order[np.count_nonzero(self.row_of_node < 0) :]
-        start = np.searchsorted(self.row_of_node[order], np.arange(len(self) + 1))
-        return order, start
+        nodes = np.flatnonzero(self.row_of_node >= 0)
+        rows = self.row_of_node[nodes]
+        count = np.bincount(rows, minlength=len(self))
+        start = np.concatenate(([0], np.cumsum(count)))
+        if int(count.max(initial=0)) > 1:
+            return nodes[stable_order((rows, self.node_rank()[nodes]))], start
+        node_of_row = np.empty(len(self), np.int64)
+        node_of_row[rows] = nodes
+        return node_of_row[count > 0], start
 
     def members(self, row: int) -> Ints:
         """The nodes in a row, by name."""

@@ -7,7 +7,7 @@ import numpy as np
 from stepscope.lenses.views.figures import launchers
 from stepscope.lenses.views.index import ProfileIndex, distinct
 from stepscope.lenses.views.layout import ROOT, Layout
-from stepscope.lenses.views.tree import flat, preorder
+from stepscope.lenses.views.tree import flat, inverse
 from stepscope.model.columns import Array, Ints, Strings
 from stepscope.model.profile import NodeKind
 
@@ -21,12 +21,8 @@ _APART = {NodeKind.SCOPE: " (scope)", NodeKind.DEVICE: " (device)", NodeKind.RUN
 def scope_layout(index: ProfileIndex) -> Layout:
     """The tree of name scopes with the ops in it. Kernels are part of the op that launched them."""
     profile, scopes = index.profile, index.scopes
-    parent = np.concatenate(([-1], scopes.parent + 1))
-    rank = np.concatenate(([0], index.string_ranks(scopes.name)))
-    tree, entry = preorder(parent, rank)
-    row_of_entry = np.empty(len(parent), np.int64)
-    row_of_entry[entry] = np.arange(len(parent))
-    row_of_node = np.where(launchers(profile) >= 0, -1, row_of_entry[scopes.of_node + 1])
+    tree, entry = index.scope_tree
+    row_of_node = np.where(launchers(profile) >= 0, -1, inverse(entry)[scopes.of_node + 1])
     used = tree.sums(_node_counts(row_of_node, len(tree))) > 0
     used[0] = True
     if not used.all():
@@ -34,11 +30,11 @@ def scope_layout(index: ProfileIndex) -> Layout:
         tree, kept = tree.keep(used)
         entry = entry[kept]
         row_of_node = np.where(row_of_node < 0, -1, place[row_of_node])
-    names, label = index.distinct_strings(scopes.name)
+    names, label = index.scope_names
     return Layout(
         tree,
         row_of_node,
-        Strings.of(text.decode("utf-8", "replace") for text in index.texts(names)),
+        Strings.of(text.decode("utf-8", "replace") for text in names),
         np.concatenate(([ROOT], label))[entry],
         _kinds(row_of_node, profile.nodes.kind, len(tree)),
         rank=lambda: np.concatenate(([-1], index.scope_ranks))[entry],

@@ -16,6 +16,7 @@ from stepscope.model.columns import Array, Ints, Strings
 
 _MEMORY_BYTES = 64 << 20
 _END = b"\xff"
+_FEW = 16
 
 
 def slices(table: Strings) -> list[bytes]:
@@ -26,10 +27,14 @@ def slices(table: Strings) -> list[bytes]:
 
 def chosen(table: Strings, ids: Array) -> list[bytes]:
     """Some texts of a table as UTF-8; those of negative ids are empty."""
-    data = table.blob.tobytes()
-    end = np.concatenate((table.end, [0]))
-    start = np.concatenate(([0], table.end[:-1], [0]))[: len(end)]
-    return [data[a:b] for a, b in zip(start[ids].tolist(), end[ids].tolist(), strict=True)]
+    if not len(table):
+        return [b""] * len(ids)
+    # Bytes are cut faster than a view of them, but to make them is worth it for many texts only.
+    data: Any = table.blob.tobytes() if len(ids) > len(table) // _FEW else table.blob.data
+    known = np.maximum(ids, 0)
+    stop = np.where(ids >= 0, table.end[known], 0)
+    start = np.where(ids > 0, table.end[known - 1], 0)
+    return [bytes(data[a:b]) for a, b in zip(start.tolist(), stop.tolist(), strict=True)]
 
 
 def bad_regexes(regexes: Iterable[str]) -> list[str]:

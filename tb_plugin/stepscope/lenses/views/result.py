@@ -109,8 +109,11 @@ class ViewResult:
         wanted = self.rows if rows is None else self.rows[rows]
         if spec in CALL_FIELDS:
             return self.row_figures.call_times.column(spec.name)[wanted] * self.divisor
-        values = self.row_figures.total(spec.source) if spec.total else self.row_figures.own(spec.source)
-        return values[wanted]
+        if not spec.total:
+            return self.row_figures.own(spec.source)[wanted]
+        if rows is None:
+            return self.row_figures.total(spec.source)[wanted]
+        return self.row_figures.total_of(spec.source, wanted)
 
     def column(self, name: str) -> Array:
         """A figure of every row in the field's unit: int64 where all are whole, else float64."""
