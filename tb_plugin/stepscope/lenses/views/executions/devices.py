@@ -22,7 +22,7 @@ OCCUPANCY = "est. achieved occupancy %"
 
 @dataclass(frozen=True)
 class TensorCoreTime:
-    """Time of kernels by what their names say of Tensor Cores. Those of several streams add up.
+    """Time of kernels, those of collectives left out, by what their names say of Tensor Cores. Streams add up.
 
     Attributes:
         uses_ps: Their names say that they use them.
@@ -75,7 +75,7 @@ def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[De
     kernel = kernel[lanes.kind[runs.lane[kernel]] == LaneKind.ACCELERATOR]
     place = lanes.device[runs.lane[kernel]]
     blocks, occupancy = numbers(profile, BLOCKS_PER_SM), numbers(profile, OCCUPANCY)
-    tick, word = profile.tick_ps, tensor_core_words(profile)
+    tick, word, computes = profile.tick_ps, tensor_core_words(profile), category == Category.KERNEL
     found = []
     for device in np.unique(place).tolist():
         rows = kernel[place == device]
@@ -95,7 +95,7 @@ def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[De
                 int(np.count_nonzero(inside)),
                 _efficiency(start, end, blocks[runs.node[rows]], steps),
                 _weighted(inside, occupancy[runs.node[rows]]),
-                _tensor_cores(inside * tick, word[runs.node[rows]]),
+                _tensor_cores((inside * tick)[computes[rows]], word[runs.node[rows]][computes[rows]]),
             )
         )
     return tuple(found)
