@@ -209,3 +209,9 @@ def test_22_nothing_is_written_beside_the_profile(tmp_path: Path) -> None:
 def test_23_a_single_file_has_the_table_over_all_hosts(tmp_path: Path) -> None:
     path = write(tmp_path, profile(Core([(PROGRAM, 0, 5000)], [documented()])))
     assert len(_document(path)["all_hosts"]["all_cores"]) == 1
+
+
+def test_a_core_that_was_idle_costs_the_others_nothing(tmp_path: Path) -> None:
+    idle = Core([], [[]], number=1, timestamp_ns=1_700_000_000_000_000_000)
+    tables = _document(write(tmp_path, profile(Core([(PROGRAM, 0, 5000)], [documented()]), idle)))["hosts"]["host0"]
+    assert [len(table["rows"]) for table in tables["cores"].values()] == [1, 0]

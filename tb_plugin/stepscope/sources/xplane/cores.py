@@ -116,9 +116,9 @@ def read_core(view: PlaneView, number: int) -> CoreTrace:
 
 
 def _comparable(lines: Sequence[Events]) -> list[Events]:
-    """The lines whose clock is that of the line with most events: a damaged time stamp must not cost the others."""
+    """The lines with events whose clock is that of the line with most: a damaged time stamp must not cost the others."""
     anchor = max(lines, key=len).timestamp_ns if lines else 0
-    return [line for line in lines if abs(line.timestamp_ns - anchor) < _MAX_SPREAD_NS]
+    return [line for line in lines if len(line) and abs(line.timestamp_ns - anchor) < _MAX_SPREAD_NS]
 
 
 def _executions(view: PlaneView, modules: Sequence[Events], base: int) -> tuple[list[str], I64, I64, I64, I64]:
