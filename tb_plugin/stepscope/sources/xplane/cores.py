@@ -116,7 +116,7 @@ def read_core(view: PlaneView, number: int) -> CoreTrace:
 
 
 def _comparable(lines: Sequence[Events]) -> list[Events]:
-    """The lines with events whose clock is that of the line with most: a damaged time stamp must not cost the others."""
+    """The lines with events whose clock is that of the line with most: a damaged time stamp must not cost others."""
     anchor = max(lines, key=len).timestamp_ns if lines else 0
     return [line for line in lines if len(line) and abs(line.timestamp_ns - anchor) < _MAX_SPREAD_NS]
 
