@@ -157,13 +157,56 @@ def test_what_needs_a_server_is_disabled_and_says_so(page: Watched, report: Path
     options = panel.get_by_role("button", name="Options")
     expect(options).to_be_disabled()
     expect(options).to_have_attribute("title", re.compile("A report holds the answers"))
+    panel.get_by_role("button", name="Export").click()
     export = panel.locator("a", has_text="CSV").first
     expect(export).to_have_attribute("aria-disabled", "true")
     expect(export).to_have_attribute("title", re.compile("no server"))
     panel = opened(page, report, lens="views", run="other-net", view="op")
-    for control in (panel.get_by_label("Steps").first, panel.get_by_role("button", name="Bottom-up")):
-        expect(control).to_be_disabled()
-        expect(control).to_have_attribute("title", re.compile("A report holds one answer"))
+    steps = panel.get_by_label("Steps").first
+    expect(steps).to_be_disabled()
+    expect(steps).to_have_attribute("title", re.compile("A report holds one answer"))
+    panel = opened(page, report, lens="views", run="other-net", compare="pytorch-small-net", view="op")
+    other = panel.get_by_role("radio", name="per step")
+    expect(other).to_be_disabled()
+    expect(other).to_have_attribute("title", re.compile("A report compares in one way"))
+
+
+@pytest.mark.parametrize("pane", ["steps", "trace", "shapes", "memory"])
+def test_the_panes_of_single_executions_open_offline(page: Watched, report: Path, pane: str) -> None:
+    panel = opened(page, report, lens="views", run="other-net", pane=pane)
+    expect(panel.get_by_role("radio", name=pane)).to_be_checked()
+    drawn = panel.get_by_role("application") if pane == "trace" else panel.get_by_role("grid").get_by_role("row").nth(1)
+    expect(drawn.first).to_be_visible()
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    page.shot(f"report-pane-{pane}")
+
+
+def test_a_trace_is_zoomed_offline(page: Watched, report: Path) -> None:
+    panel = opened(page, report, lens="views", run="other-net", pane="trace")
+    panel.get_by_role("application").first.focus()
+    for _ in range(6):
+        page.page.keyboard.press("w")
+    expect(panel.get_by_role("button", name="Whole")).to_be_enabled()
+    expect(panel.get_by_role("alert")).to_have_count(0)
+
+
+def test_a_row_is_seen_from_the_bottom_up_offline(page: Watched, report: Path) -> None:
+    panel = opened(page, report, lens="views", run="other-net", view="op")
+    rows(panel).filter(has_text="aten::convolution_backward").first.click()
+    page.page.keyboard.press("b")
+    callers = panel.get_by_role("treegrid", name="Callers")
+    expect(callers.get_by_role("row").filter(has_text="aten::convolution_backward").first).to_be_visible()
+    callers.get_by_role("columnheader").filter(has_text="places").get_by_role("button").click()
+    expect(callers.locator("[aria-sort=descending]")).to_contain_text("places")
+
+
+def test_collectives_of_one_program_are_shown_offline(page: Watched, report: Path) -> None:
+    panel = opened(page, report, lens="dcn", run="slices")
+    program = panel.get_by_label("Program")
+    names = program.locator("option").all_inner_texts()[1:]
+    program.select_option(names[0])
+    expect(panel.get_by_role("alert")).to_have_count(0)
+    expect(panel.get_by_role("grid", name="Collectives").get_by_role("row").nth(1)).to_be_visible()
 
 
 def test_what_the_report_does_not_hold_is_said(page: Watched, report: Path) -> None:

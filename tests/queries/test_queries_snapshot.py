@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,8 @@ from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef, StoreCatalog
 from stepscope.queries.documents import Query
 from stepscope.queries.joined import join
-from stepscope.queries.snapshot import Extent, Kept, kept_view, snapshot
+from stepscope.queries.kept import Extent, Kept
+from stepscope.queries.snapshot import kept_view, snapshot
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"
 
@@ -125,3 +127,113 @@ def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, m
     assert by_run["pytorch-small-net"].error is None
     assert by_run["beside/pytorch-small-net"].to_json()["error"]["found"] == "a damaged record"
     assert "cannot be read" in str(held(kept, "findings"))
+
+
+def asked(source: Source, **question: str) -> Any:
+    """What the panel's route answers."""
+    return json.loads(json.dumps(documents.views(Query(source, {name: [text] for name, text in question.items()}))))
+
+
+@pytest.fixture(scope="module")
+def rank(tmp_path_factory: pytest.TempPathFactory) -> Source:
+    """A profile with kernels, launches and memory: ops of ever growing length, each with a kernel."""
+    events: list[dict[str, Any]] = []
+    for number in range(400):
+        at, length = 100 * number, 1 + number % 50
+        op = {"ph": "X", "cat": "cpu_op", "pid": 1, "tid": 1, "ts": at, "dur": length}
+        kernel = op | {"cat": "kernel", "pid": 0, "tid": 7, "ts": at + 60, "dur": 0.001 * length}
+        launch = {"correlation": number}
+        call = op | {"cat": "cuda_runtime", "name": "cudaLaunchKernel", "dur": 0.5, "args": launch}
+        events += [
+            op | {"name": f"aten::op{number % 5}", "args": {"Input Dims": [[number % 3, 4]]}},
+            call,
+            kernel | {"name": f"gemm{number % 4}", "args": launch | {"device": 0, "stream": 7}},
+            kernel | {"name": "gemm0", "ts": at + 60.1, "args": {"device": 0, "stream": 7}},
+        ]
+        memory = {"Addr": 1, "Device Type": 1, "Device Id": 0, "Bytes": 8 * (-1) ** number, "Total Allocated": 8}
+        events.append(
+            {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": memory}
+        )
+    path = tmp_path_factory.mktemp("ranks") / "rank.pt.trace.json"
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0}], "traceEvents": events}))
+    return stepscope.open(path)
+
+
+def test_the_panes_of_a_profile_are_answered_as_the_panel_is(rank: Source) -> None:
+    kept = snapshot(rank)
+    (ref,) = rank.catalog.refs()
+    named = {"run": ref.run, "name": ref.name}
+    panes = held(kept, "views", **named, view="op")["panes"]
+    assert panes == asked(rank, view="op")["panes"]
+    assert {"trace", "kernels", "launches", "memory", "shapes"} <= set(panes)
+    for question in (
+        {"shape": "kernels"},
+        {"shape": "kernels", "by": "launch"},
+        {"shape": "launches"},
+        {"shape": "shapes"},
+    ):
+        assert held(kept, "views", **named, **question) == asked(rank, **named, **question)
+    memory = held(kept, "views", **named, shape="memory")
+    assert memory["ops"] == asked(rank, **named, shape="memory")["ops"]
+    assert held(kept, "views", **named, shape="memory", device=memory["device"]) == memory
+
+
+def test_a_trace_is_kept_whole_and_in_windows_where_short_executions_were_merged(rank: Source) -> None:
+    (ref,) = rank.catalog.refs()
+    named = {"run": ref.run, "name": ref.name, "shape": "timeline"}
+    kept = snapshot(rank, Extent(windows=6))
+    whole = held(kept, "views", **named)
+    windows = [(int(q["start_ps"]), int(q["end_ps"])) for one in kept for q in one.questions if "start_ps" in q]
+    assert any(block[5] > 1 for lane in whole["lanes"] for block in lane["blocks"])
+    assert len(windows) == 6
+    assert (windows[0][0], windows[-1][1]) == (whole["first_ps"], whole["last_ps"])
+    assert all(start < end_before for (_, end_before), (start, _) in pairwise(windows))
+
+
+def test_events_are_kept_for_the_longest_executions(rank: Source) -> None:
+    (ref,) = rank.catalog.refs()
+    events = [
+        one.document
+        for one in snapshot(rank, Extent(details=10))
+        if any(question.get("shape") == "event" for question in one.questions)
+    ]
+    assert len(events) == 10
+    assert {event["duration_ps"] for event in events} == {50_000_000, 49_000_000}
+    answer = asked(rank, run=ref.run, name=ref.name, shape="event", id=str(events[0]["id"]))
+    assert json.loads(json.dumps(events[0])) == answer
+
+
+def test_profiles_beyond_the_extent_keep_their_views_and_say_what_is_left_out(rank: Source) -> None:
+    kept = snapshot(rank, Extent(profiles=0))
+    (ref,) = rank.catalog.refs()
+    view = held(kept, "views", run=ref.run, name=ref.name, view="op")
+    assert view["panes"] == []
+    assert any("--profiles" in problem["remedy"] for problem in view["problems"])
+    assert not any(question.get("shape") for one in kept for question in one.questions)
+
+
+def test_the_callers_of_the_costliest_rows_are_kept(rank: Source) -> None:
+    (ref,) = rank.catalog.refs()
+    view = held(snapshot(rank, Extent(callers=3)), "views", run=ref.run, name=ref.name, view="op")
+    assert len(view["callers"]) == 3
+    for row, callers in view["callers"].items():
+        assert callers["rows"][0]["name"] == view["names"][int(row)]
+        assert callers == asked(rank, view="op", shape="callers", id=row)
+
+
+def test_tables_are_cut_to_the_extent(rank: Source) -> None:
+    (ref,) = rank.catalog.refs()
+    kernels = held(snapshot(rank, Extent(rows=2)), "views", run=ref.run, name=ref.name, shape="kernels")
+    assert (len(kernels["rows"]), kernels["count"]) == (2, 4)
+
+
+def test_collectives_of_one_kind_are_documents_of_their_own(data: Path) -> None:
+    source = stepscope.open(data / "dcn" / "cases" / "libtpu_order_two_modules")
+    kept = snapshot(source)
+    (run,) = {ref.run for ref in source.catalog.refs() if ref.kind == "collectives"}
+    programs = {row["program"] for row in held(kept, "dcn", run=run)["all_hosts"]["all_cores"]}
+    asked_for = {question["program"] for one in kept for question in one.questions if "program" in question}
+    assert asked_for == (programs if len(programs) > 1 else set())
+    for program in asked_for:
+        document = held(kept, "dcn", run=run, program=program)
+        assert {row["program"] for row in document["all_hosts"]["all_cores"]} == {program}

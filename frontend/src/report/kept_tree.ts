@@ -17,6 +17,10 @@ export interface KeptView {
   readonly figures: Readonly<Record<string, readonly (number | null)[]>>;
   /** What else is known of the costliest rows. */
   readonly details: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Who calls the costliest rows, by time. */
+  readonly callers?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Which of the profile's single executions the report holds. */
+  readonly panes?: readonly string[];
 }
 
 export type Question = ReadonlyMap<string, string>;
@@ -24,6 +28,8 @@ export type Question = ReadonlyMap<string, string>;
 export class KeptTree {
   private readonly children: number[][];
   private readonly depths: number[] = [];
+  /** Of each row the one after all below it. */
+  private readonly ends: number[];
 
   constructor(private readonly view: KeptView) {
     this.children = view.parents.map(() => []);
@@ -31,6 +37,11 @@ export class KeptTree {
       this.depths.push(parent < 0 ? 0 : (this.depths[parent] ?? 0) + 1);
       this.children[parent]?.push(row);
     });
+    this.ends = view.parents.map((_, row) => row + 1);
+    for (let row = this.size - 1; row > 0; row--) {
+      const parent = this.parent(row);
+      this.ends[parent] = Math.max(this.ends[parent] ?? 0, this.ends[row] ?? 0);
+    }
   }
 
   get size(): number {
@@ -39,10 +50,10 @@ export class KeptTree {
 
   rows(question: Question): RowsDocument {
     const matched = this.matched(question.get("search") ?? "");
-    const open = this.open(whole(question, "depth", 1), question.get("toggled") ?? "", matched);
+    const open = this.open(question, matched);
     const visible = this.visible(whole(question, "root", 0), open, question.get("sort") ?? "");
     const offset = whole(question, "offset", 0);
-    const { view, columns, steps, problems } = this.view;
+    const { view, columns, steps, problems, panes = [] } = this.view;
     return {
       view,
       total_rows: this.size,
@@ -56,6 +67,7 @@ export class KeptTree {
       matches: matched === null ? null : this.matches(matched, visible, whole(question, "match", 0)),
       steps,
       problems,
+      panes,
     };
   }
 
@@ -66,16 +78,29 @@ export class KeptTree {
     return new Set(texts.flatMap((text, row) => (row > 0 && test?.(text) ? [row] : [])));
   }
 
-  private open(depth: number, toggled: string, matched: ReadonlySet<number> | null): ReadonlySet<number> {
-    const flipped = new Set(toggled.split(",").filter(Boolean).map(Number));
+  private open(question: Question, matched: ReadonlySet<number> | null): ReadonlySet<number> {
+    const depth = whole(question, "depth", 1);
+    const numbers = (name: string) => (question.get(name) ?? "").split(",").filter(Boolean).map(Number);
+    const flipped = new Set(numbers("toggled"));
+    const turned = this.turned(numbers("below"));
     const open = new Set<number>();
     this.depths.forEach((at, row) => {
-      if (at < depth !== flipped.has(row)) open.add(row);
+      if ((turned.get(row) ?? at < depth) !== flipped.has(row)) open.add(row);
     });
     for (const row of matched ?? []) {
       for (let above = this.parent(row); above >= 0; above = this.parent(above)) open.add(above);
     }
     return open;
+  }
+
+  /** Rows that were opened, or with a minus closed, with all below them; later ones win. */
+  private turned(below: readonly number[]): ReadonlyMap<number, boolean> {
+    const turned = new Map<number, boolean>();
+    for (const row of below) {
+      const from = Math.abs(row);
+      for (let at = from; at < (this.ends[from] ?? from); at++) turned.set(at, row > 0);
+    }
+    return turned;
   }
 
   private parent(row: number): number {
@@ -112,6 +137,7 @@ export class KeptTree {
       depth: this.depths[row] ?? 0,
       parent: this.parent(row),
       children,
+      end: this.ends[row] ?? row + 1,
       open: children > 0 && open.has(row),
       matched: matched?.has(row) ?? false,
     };
@@ -170,6 +196,12 @@ export class KeptTree {
     const own = this.view.figures[metric.replace(/^total_/, "")] ?? [];
     const shared = this.view.view === "op" && this.view.nested;
     return (row) => Math.max((shared && row > 0 ? own[row] : total[row]) ?? 0, 0);
+  }
+
+  /** Those of a row; null where the report does not hold them. */
+  callers(question: Question): Readonly<Record<string, unknown>> | null {
+    const found = this.view.callers?.[question.get("id") ?? ""];
+    return found !== undefined && found.metric === (question.get("metric") ?? found.metric) ? found : null;
   }
 
   node(question: Question): Record<string, unknown> | null {

@@ -8,8 +8,7 @@ export { render } from "../main";
 const NO_EXPORT = "A report has no server to export from: use Copy, or ask the source itself";
 const NO_SERVER = "A report holds one answer here. For others, open the source itself";
 /** Pickers of which every other choice is a question to the server, by their titles. */
-const SERVED_PICKERS = ["Steps", "Type", "Program", "Network"];
-const SERVED_BUTTONS = ["Bottom-up"];
+const SERVED_PICKERS = ["Steps", "Network"];
 
 /** Makes the documents in an element, gzipped JSON in base 64, answer the panel's questions. */
 export async function install(own: Window, holder: HTMLElement): Promise<void> {
@@ -45,13 +44,8 @@ function mark(element: HTMLElement, why: string): void {
   element.title = why;
 }
 
-function served(document: Document): (HTMLSelectElement | HTMLInputElement | HTMLButtonElement)[] {
-  const buttons = [...document.querySelectorAll("button")];
-  const pickers = [...document.querySelectorAll(".picker")].filter((picker) =>
-    SERVED_PICKERS.includes(picker.querySelector("span")?.textContent ?? ""),
-  );
-  return [
-    ...buttons.filter(({ textContent }) => SERVED_BUTTONS.includes(textContent ?? "")),
-    ...pickers.flatMap((picker) => [...picker.querySelectorAll<HTMLSelectElement | HTMLInputElement>("select, input")]),
-  ];
+function served(document: Document): (HTMLSelectElement | HTMLInputElement)[] {
+  return [...document.querySelectorAll(".picker")]
+    .filter((picker) => SERVED_PICKERS.includes(picker.querySelector("span")?.textContent ?? ""))
+    .flatMap((picker) => [...picker.querySelectorAll<HTMLSelectElement | HTMLInputElement>("select, input")]);
 }

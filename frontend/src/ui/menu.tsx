@@ -91,10 +91,12 @@ interface SwitchProps<T extends string> {
   readonly value: T;
   readonly choices: readonly { readonly word: T; readonly title: string; readonly help?: string }[];
   readonly onPick: (word: T) => void;
+  /** Why nothing else can be chosen; empty where it can. */
+  readonly disabled?: string;
 }
 
 /** A few choices of which one holds. */
-export function Switch<T extends string>({ label, value, choices, onPick }: SwitchProps<T>) {
+export function Switch<T extends string>({ label, value, choices, onPick, disabled = "" }: SwitchProps<T>) {
   return (
     <div class="switch" role="radiogroup" aria-label={label}>
       {choices.map(({ word, title, help }) => (
@@ -103,8 +105,9 @@ export function Switch<T extends string>({ label, value, choices, onPick }: Swit
           type="button"
           role="radio"
           aria-checked={word === value}
-          title={help}
-          onClick={() => onPick(word)}
+          title={disabled || help}
+          disabled={disabled !== "" && word !== value}
+          onClick={() => word !== value && onPick(word)}
         >
           {title}
         </button>

@@ -2,7 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
-import { address } from "../lib/api";
+import { address, snapshot } from "../lib/api";
 import type { Command } from "../lib/commands";
 import type { ComparisonDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
@@ -80,6 +80,7 @@ function Controls({ per }: { per: "step" | "total" }) {
           { word: "step", title: "per step", help: "The average over the steps of each profile" },
           { word: "total", title: "total", help: "The sum over all steps of each profile" },
         ]}
+        disabled={snapshot() === undefined ? "" : "A report compares in one way. For the other, open the source itself"}
         onPick={(word) => session.setOption("step", word === "step" ? "average" : "all")}
       />
     </>

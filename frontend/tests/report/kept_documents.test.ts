@@ -78,7 +78,7 @@ test("documents are found by what they answer, and what is not held is said", ()
   expect(ask("views?run=r&name=p&view=scope&compare=s")).toEqual({ rows: [] });
   expect(() => ask("views?run=other&name=p&view=scope")).toThrow("holds no answer");
   expect(() => ask("views?run=r&name=p&view=scope&min_micros=5")).toThrow("min_micros");
-  expect(() => ask("views?run=r&name=p&view=scope&shape=callers&id=1")).toThrow("holds no answer");
+  expect(() => ask("views?run=r&name=p&view=scope&shape=callers&id=1")).toThrow("holds no callers");
 });
 
 test("occurrences are chosen among those that the report holds", () => {

@@ -13,8 +13,9 @@ from stepscope.cli.output import print_problems
 from stepscope.errors import NotFound
 from stepscope.exporting.report import report_page
 from stepscope.queries.joined import join
+from stepscope.queries.kept import Extent
 from stepscope.queries.opening import open as open_source
-from stepscope.queries.snapshot import Extent, snapshot
+from stepscope.queries.snapshot import snapshot
 
 _HELP = {
     "depth": "levels of each view",
@@ -22,6 +23,9 @@ _HELP = {
     "details": "rows of each view with all that is known of them",
     "points": "points of each throughput series",
     "comparisons": "pairs of runs that are compared",
+    "profiles": "profiles with their single executions: steps, trace, kernels, launches, memory",
+    "windows": "parts of a trace that are kept in detail",
+    "callers": "rows of each view with their callers",
 }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.options import OptionSpec
-from stepscope.lenses.views.callers import callers, places_of, places_of_nodes
+from stepscope.lenses.views.callers import MOST_ROWS, callers, places_of, places_of_nodes
 from stepscope.queries import executions
 from stepscope.queries import options as option_lists
 from stepscope.queries.asking import Source
@@ -99,24 +99,30 @@ def views(query: Query) -> dict[str, Any]:
     if shape == "node":
         return windows.node(query.integer("id", 0))
     if shape == "callers":
-        return _callers(query, windows)
+        return callers_of(source, values, query.integer("id", 0), query.text("metric", "total_exec_micros"))
     if shape != "rows":
         known = ", ".join(("rows", "icicle", "node", "callers", *executions.SHAPES))
         raise OptionError(f"shape is {shape!r}", where="query", remedy=f"Choose from {known}")
     return _rows(query, windows)
 
 
-def _callers(query: Query, windows: Windows) -> dict[str, Any]:
-    """Who calls what the row is about, in all its places; an op's places are those of the graph, else of the scopes."""
-    row, ops = query.integer("id", 0), windows.result
+def callers_of(
+    source: Source,
+    values: Mapping[str, Any],
+    row: int,
+    metric: str = "total_exec_micros",
+    limit: int = MOST_ROWS,
+) -> dict[str, Any]:
+    """Who calls what a row is about, in all its places; an op's places are those of the graph, else of the scopes."""
+    windows = source.windows(**values)
     windows.check_row(row)
-    metric = query.text("metric", "total_exec_micros")
-    if ops.view != "op":
-        return callers(ops, places_of(ops, row), windows.total(metric)).to_json()
-    view = "graph" if ops.profile.nested else "scope"
-    tree = query.chosen().windows(**query.options("views") | {"view": view})
-    nodes = ops.layout.members(int(ops.rows[row]))
-    return callers(tree.result, places_of_nodes(tree.result, nodes), tree.total(metric)).to_json()
+    result = windows.result
+    if result.view != "op":
+        return callers(result, places_of(result, row), windows.total(metric), limit).to_json()
+    view = "graph" if result.profile.nested else "scope"
+    tree = source.windows(**{**values, "view": view})
+    nodes = result.layout.members(int(result.rows[row]))
+    return callers(tree.result, places_of_nodes(tree.result, nodes), tree.total(metric), limit).to_json()
 
 
 def _rows(query: Query, windows: Windows) -> dict[str, Any]:

@@ -7,8 +7,7 @@ zooming need no server; everything else is kept as it is answered.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from itertools import islice, permutations
 from typing import Any
@@ -22,68 +21,31 @@ from stepscope.queries import documents
 from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef
 from stepscope.queries.documents import Query
+from stepscope.queries.executions import panes
 from stepscope.queries.joined import chosen_refs
+from stepscope.queries.kept import Extent, Kept, kept
 from stepscope.queries.lenses import LENS_KINDS
 from stepscope.queries.selection import newest
+from stepscope.queries.snapshot_panes import newest_profiles, pane_documents
 
 VIEWS = ("op", "scope", "graph", "code")
-_MEMORY_COLUMNS = 1000
+MOST_CALLERS = 100
+"""Rows of the callers of one row."""
+MOST_FILTERS = 8
+"""Types, and programs, of collectives that a run's tables can be asked for."""
 _OWN_FIELDS = ("id", "name", "path", "depth", "parent")
-
-
-@dataclass(frozen=True)
-class Extent:
-    """How much a report holds.
-
-    Attributes:
-        depth: Levels of a view.
-        rows: Rows of a view and of a comparison: those that cost the most, and what is above them.
-        details: Rows of a view with all that is known of them.
-        points: Points of a throughput series.
-        comparisons: Pairs of runs that are compared in each lens.
-    """
-
-    depth: int = 64
-    rows: int = 2000
-    details: int = 200
-    points: int = 2000
-    comparisons: int = 12
-
-
-@dataclass(frozen=True)
-class Kept:
-    """A document, and the questions that it answers; or the error that they are answered with."""
-
-    route: str
-    questions: tuple[dict[str, str], ...]
-    document: Any
-    error: dict[str, str] | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """What frontend/src/report/kept_documents.ts reads."""
-        answer = {"document": self.document} if self.error is None else {"error": self.error}
-        return {"route": self.route, "questions": self.questions} | answer
-
-
-def _kept(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> Kept:
-    """What a question is answered, be it with an error: one bad record does not stop a report."""
-    try:
-        return Kept(route, tuple(questions), make())
-    except StepscopeError as error:
-        said = {"found": error.found, "where": error.where, "remedy": error.remedy}
-        return Kept(route, tuple(questions), None, said)
 
 
 def snapshot(source: Source, extent: Extent | None = None) -> list[Kept]:
     """All that the panel can ask about the chosen records: the newest of each kind, run and name."""
     extent = extent or Extent()
     refs = _latest(chosen_refs(source))
-    kept = [Kept("index", ({},), _index(source, refs)), Kept("options", ({},), documents.option_tables())]
+    found = [Kept("index", ({},), _index(source, refs)), Kept("options", ({},), documents.option_tables())]
     for lens, kind in LENS_KINDS.items():
         mine = [ref for ref in refs if ref.kind == kind]
         if mine:
-            kept += _LENSES[lens](source, mine, extent)
-    return [*kept, *_findings(source, refs)]
+            found += _LENSES[lens](source, mine, extent)
+    return [*found, *_findings(source, refs)]
 
 
 def _latest(refs: Iterable[RecordRef]) -> list[RecordRef]:
@@ -121,16 +83,16 @@ def _throughput(source: Source, refs: Sequence[RecordRef], extent: Extent) -> It
         return every.choose(name=name).throughput(points=extent.points).to_json()
 
     alone = [{"name": names[0]}] if len(names) == 1 else []
-    yield _kept("throughput", ({}, *alone), rates)
+    yield kept("throughput", ({}, *alone), rates)
     if len(names) > 1:
         for name in names:
-            yield _kept("throughput", ({"name": name},), partial(rates, name))
+            yield kept("throughput", ({"name": name},), partial(rates, name))
     yield from _comparisons("throughput", source, refs, extent)
 
 
 def _incore(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
     for ref in refs:
-        yield _kept("incore", ({"run": ref.run, "name": ref.name},), partial(_phases, source.choose(ref.run, ref.name)))
+        yield kept("incore", ({"run": ref.run, "name": ref.name},), partial(_phases, source.choose(ref.run, ref.name)))
     yield from _comparisons("incore", source, refs, extent)
 
 
@@ -139,44 +101,79 @@ def _phases(source: Source) -> Any:
 
 
 def _dcn(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
-    def tables(run: str, name: str | None = None) -> Any:
-        return source.choose(run, name).dcn(detail="occurrences", limit=extent.rows).to_json()
-
     for run in sorted({ref.run for ref in refs}):
         names = [ref.name for ref in refs if ref.run == run]
         alone = [{"run": run, "name": names[0]}] if len(names) == 1 else []
-        yield _kept("dcn", ({"run": run}, *alone), partial(tables, run))
+        whole = kept("dcn", ({"run": run}, *alone), partial(_tables, source.choose(run), extent))
+        yield whole
+        yield from _filtered(source.choose(run), run, whole.document)
         if len(names) > 1:
             for name in names:
-                yield _kept("dcn", ({"run": run, "name": name},), partial(tables, run, name))
+                yield kept("dcn", ({"run": run, "name": name},), partial(_tables, source.choose(run, name), extent))
     yield from _comparisons("dcn", source, refs, extent)
 
 
+def _tables(source: Source, extent: Extent) -> Any:
+    return source.dcn(detail="occurrences", limit=extent.rows).to_json()
+
+
+def _filtered(source: Source, run: str, document: Any) -> Iterator[Kept]:
+    """The tables of one type or program, where there are several."""
+    rows = document["all_hosts"]["all_cores"] if document else []
+    for name in ("transfer_type", "program"):
+        words = sorted({row[name] for row in rows if row[name]})
+        for word in words[:MOST_FILTERS] if len(words) > 1 else []:
+            asked = partial(_one_kind, source, name, word)
+            yield kept("dcn", ({"run": run, name: word},), asked)
+
+
+def _one_kind(source: Source, name: str, word: str) -> Any:
+    values: dict[str, Any] = {"detail": "full", name: (word,)}
+    return source.dcn(**values).to_json()
+
+
 def _views(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+    with_panes = newest_profiles(refs, extent)
     for ref in refs:
-        one, question = source.choose(ref.run, ref.name), {"run": ref.run, "name": ref.name}
+        question = {"run": ref.run, "name": ref.name}
         for view in VIEWS:
-            yield _kept("views", (question | {"view": view},), partial(_kept_view, one, view, extent))
-        yield _kept("views", (question | {"shape": "memory"},), partial(_memory, source, ref))
+            whole = partial(_view_of, source.choose(ref.run, ref.name), view, extent, ref in with_panes)
+            yield kept("views", (question | {"view": view},), whole)
+        if ref in with_panes:
+            yield from pane_documents(source, ref, extent)
     for view in VIEWS:
         yield from _comparisons("views", source, refs, extent, view=view)
 
 
-def _kept_view(source: Source, view: str, extent: Extent) -> dict[str, Any]:
-    return kept_view(source.views(view=view).result, extent)
+def _view_of(source: Source, view: str, extent: Extent, with_panes: bool) -> dict[str, Any]:
+    """A kept view with what its toolbar leads to: other panes, and callers of its rows."""
+    result = source.views(view=view).result
+    document = kept_view(result, extent)
+    document["callers"] = _callers(source, result, extent)
+    document["panes"] = panes(result.profile) if with_panes else []
+    if not with_panes and panes(result.profile):
+        what = "the single executions of this profile are left out of the report: steps, trace, tables and memory"
+        remedy = "Write it with more --profiles"
+        document["problems"].append({"where": "report", "what": what, "count": 1, "remedy": remedy})
+    return document
 
 
-def _memory(source: Source, ref: RecordRef) -> Any:
-    asked = {"run": ref.run, "name": ref.name, "shape": "memory", "width_px": str(_MEMORY_COLUMNS)}
-    return documents.views(Query(source, {name: [text] for name, text in asked.items()}))
+def _callers(source: Source, result: ViewResult, extent: Extent) -> dict[str, Any]:
+    """Who calls the costliest rows, by their place in the kept view."""
+    kept_rows = _costliest(result, extent)
+    place = {row: at for at, row in enumerate(kept_rows.tolist())}
+    rows = [row for row in _by_cost(result, kept_rows).tolist() if row > 0][: extent.callers]
+    values = {"view": result.view}
+    return {str(place[row]): documents.callers_of(source, values, row, limit=MOST_CALLERS) for row in rows}
 
 
 _LENSES = {"views": _views, "throughput": _throughput, "incore": _incore, "dcn": _dcn}
 
 
 def _comparisons(lens: str, source: Source, refs: Sequence[RecordRef], extent: Extent, **values: str) -> Iterator[Kept]:
-    """The comparisons of each run with each other, up to a number of pairs."""
-    pairs = ((a, b) for a, b in permutations(refs, 2) if a.run != b.run)
+    """Comparisons of runs with each other, up to a number of pairs: those side by side first, so that each has some."""
+    near = sorted(permutations(range(len(refs)), 2), key=lambda pair: abs(pair[0] - pair[1]))
+    pairs = ((refs[a], refs[b]) for a, b in near if refs[a].run != refs[b].run)
     for a, b in islice(pairs, extent.comparisons):
         try:
             baseline = source.choose(b.run, b.name)
