@@ -13,11 +13,15 @@ from tensorboard.plugins import base_plugin
 from tensorboardX import SummaryWriter
 from werkzeug.test import Client
 
+import stepscope
 from stepscope.cli.demo import write_profile
 from stepscope.cli.training import train
 from stepscope.lenses.options import specs
 from stepscope.lenses.views import ViewsOptions
 from stepscope.plugin.loader import StepscopeLoader
+from stepscope.queries import documents
+from stepscope.queries.documents import Query
+from stepscope.queries.executions import SHAPES
 
 
 class Flags:
@@ -149,6 +153,28 @@ def test_the_option_tables_are_the_lenses_own(apps: dict[str, Any]) -> None:
     assert [option["name"] for option in tables["views"]] == [spec.name for spec in specs(ViewsOptions)]
     parameters = document(apps, "/openapi")["paths"]["/data/plugin/stepscope/views"]["get"]["parameters"]
     assert {option["name"] for option in tables["views"]} <= {parameter["name"] for parameter in parameters}
+
+
+class Asked(dict[str, list[str]]):
+    """A query string that knows what it was asked for."""
+
+    def __init__(self, **texts: str) -> None:
+        super().__init__({name: [text] for name, text in texts.items()})
+        self.names: set[str] = set()
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.names.add(name)
+        return super().get(name, default)
+
+
+@pytest.mark.parametrize("shape", ["rows", "icicle", "node", "callers", *(s for s in SHAPES if s != "ranks")])
+def test_the_description_lists_all_that_a_shape_takes(apps: dict[str, Any], logdir: Path, shape: str) -> None:
+    paths = document(apps, "/openapi")["paths"]
+    parameters = {one["name"]: one for one in paths["/data/plugin/stepscope/views"]["get"]["parameters"]}
+    assert shape in parameters["shape"]["schema"]["enum"]
+    asked = Asked(shape=shape, run="pytorch-small-net", view="op")
+    documents.views(Query(stepscope.open(str(logdir)), asked))
+    assert asked.names <= set(parameters)
 
 
 def test_rates_of_all_runs_are_answered_and_thinned_on_demand(apps: dict[str, Any]) -> None:

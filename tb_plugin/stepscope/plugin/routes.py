@@ -18,6 +18,7 @@ from stepscope.queries.asking import Source
 from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, StoreCatalog
 from stepscope.queries.documents import Query
+from stepscope.queries.questions import openapi
 from stepscope.store.local import LocalStore
 from stepscope.store.provider import ProviderStore
 
@@ -47,7 +48,7 @@ class Routes:
         if name == "options":
             return json_answer(documents.option_tables())
         if name == "openapi":
-            return json_answer(documents.openapi())
+            return json_answer(openapi())
         query = Query(self._source(request), {key: request.args.getlist(key) for key in request.args})
         if name == "export":
             body, content_type, file_name = documents.export(query)

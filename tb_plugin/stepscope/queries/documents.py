@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.errors import OptionError
-from stepscope.lenses.options import OptionSpec
 from stepscope.lenses.views.callers import MOST_ROWS, callers, places_of, places_of_nodes
 from stepscope.queries import executions
 from stepscope.queries import options as option_lists
@@ -19,6 +18,7 @@ from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
+VIEW_SHAPES = ("rows", "icicle", "node", "callers")
 MAX_COMPARED = 5000
 """Rows of a comparison of views for the panel: those that differ most."""
 
@@ -101,7 +101,7 @@ def views(query: Query) -> dict[str, Any]:
     if shape == "callers":
         return callers_of(source, values, query.integer("id", 0), query.text("metric", "total_exec_micros"))
     if shape != "rows":
-        known = ", ".join(("rows", "icicle", "node", "callers", *executions.SHAPES))
+        known = ", ".join((*VIEW_SHAPES, *executions.SHAPES))
         raise OptionError(f"shape is {shape!r}", where="query", remedy=f"Choose from {known}")
     return _rows(query, windows)
 
@@ -195,43 +195,3 @@ def export(query: Query) -> tuple[bytes, str, str]:
 def option_tables() -> dict[str, list[dict[str, Any]]]:
     """The option tables of all lenses."""
     return {lens: [dataclasses.asdict(spec) for spec in table] for lens, table in option_lists.TABLES.items()}
-
-
-def openapi() -> dict[str, Any]:
-    """The OpenAPI description of the routes, made from the option tables."""
-    common = [
-        _parameter("run", "string", "Run name or pattern"),
-        _parameter("name", "string", "Record name"),
-        _parameter("record_step", "integer", "Training step of the record"),
-        _parameter("compare", "string", "Run to compare with"),
-    ]
-    paths = {
-        f"/data/plugin/stepscope/{lens}": _path(lens, common + [_described(spec) for spec in table])
-        for lens, table in option_lists.TABLES.items()
-    }
-    for name in ("index", "options", "findings", "export"):
-        paths[f"/data/plugin/stepscope/{name}"] = _path(name, common if name in ("findings", "export") else [])
-    return {"openapi": "3.0.3", "info": {"title": "StepScope", "version": __version__}, "paths": paths}
-
-
-def _path(name: str, parameters: list[dict[str, Any]]) -> dict[str, Any]:
-    responses = {"200": {"description": "The document"}, "400": {"description": "A wrong option"}}
-    return {"get": {"operationId": name, "parameters": parameters, "responses": responses}}
-
-
-def _parameter(name: str, kind: str, text: str) -> dict[str, Any]:
-    return {"name": name, "in": "query", "required": False, "schema": {"type": kind}, "description": text}
-
-
-_OPENAPI_TYPES = {"int": "integer", "float": "number", "str": "string", "bool": "boolean"}
-
-
-def _described(spec: OptionSpec) -> dict[str, Any]:
-    if spec.type == "strings":
-        parameter = _parameter(spec.name, "array", spec.help)
-        parameter["schema"]["items"] = {"type": "string"}
-        return parameter
-    parameter = _parameter(spec.name, _OPENAPI_TYPES[spec.type], spec.help)
-    if spec.choices:
-        parameter["schema"]["enum"] = list(spec.choices)
-    return parameter
