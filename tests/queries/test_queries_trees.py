@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.lenses.views.tree import Tree
+from stepscope.queries import trees as trees_module
 from stepscope.queries.trees import Icicle, Opened, open_rows, visible_rows
 
 
@@ -115,3 +117,20 @@ def test_an_icicle_keeps_every_row_inside_its_parent_and_accounts_for_all(
         1 for r in range(len(tree)) if any(value[a] == 0 for a in ancestors(tree, r)) and r not in spans
     )
     assert shown <= len(tree) <= shown + hidden_without_time
+
+
+@given(trees_with_values(), st.integers(1, 6))
+def test_an_icicle_of_too_many_rows_keeps_the_widest(given_tree: tuple[Tree, np.ndarray], most: int) -> None:
+    tree, own = given_tree
+    value = tree.sums(own)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(trees_module, "MAX_RECTANGLES", most)
+        found = Icicle(tree, value).rectangles(0, 10_000, 100)
+    shown = found.row[found.row >= 0]
+    assert len(shown) <= most + 1
+    narrowest = value[shown].min(initial=int(value[0]))
+    left_out = set(range(len(tree))) - set(shown.tolist())
+    assert all(value[row] <= narrowest or row == 0 for row in left_out)
+    if len(shown):
+        below = [found.stop[i] - found.start[i] for i in range(len(found.row)) if found.depth[i] == 1]
+        assert sum(below) <= 1 + 1e-9

@@ -19,6 +19,10 @@ Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 Floats = NDArray[np.float64]
 
+MAX_RECTANGLES = 1200
+"""More could not be told apart, and would make answers large."""
+_MANY = 16
+
 
 @dataclass(frozen=True)
 class Opened:
@@ -48,15 +52,23 @@ def open_rows(tree: Tree, opened: Opened, matched: Bools | None = None) -> Bools
     return flags & (tree.children > 0)
 
 
-def visible_rows(tree: Tree, is_open: Bools, position: Ints, root: int = 0) -> Ints:
-    """The rows in sight below and including a root, in display order."""
+def visible_rows(tree: Tree, is_open: Bools, position: Ints | None = None, root: int = 0) -> Ints:
+    """The rows in sight below and including a root, in display order: that of the tree, or by their positions."""
     if not len(tree):
         return np.empty(0, np.int64)
     closed = (~is_open & (tree.children > 0)).astype(np.int64)
     closed_above = tree.path_sums(closed) - closed
     stop = int(tree.end[root])
     rows = root + np.flatnonzero(closed_above[root:stop] == closed_above[root])
-    return np.asarray(rows[np.argsort(position[rows], kind="stable")], np.int64)
+    return rows if position is None else _by_position(rows, position)
+
+
+def _by_position(rows: Ints, position: Ints) -> Ints:
+    if len(rows) < len(position) // _MANY:
+        return np.asarray(rows[np.argsort(position[rows])], np.int64)
+    row_at = np.full(len(position), -1)
+    row_at[position[rows]] = rows
+    return row_at[row_at >= 0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,7 +110,9 @@ class Icicle:
         return np.asarray(np.cumsum(values - gone))
 
     def rectangles(self, root: int, width_px: int, max_depth: int) -> Rectangles:
-        """The rectangles below and including a root that are at least a pixel wide; the rest folded per parent."""
+        """The rectangles below and including a root that are at least a pixel wide, or of more than
+        MAX_RECTANGLES the widest; the rest folded per parent.
+        """
         width = self._width
         total = float(width[root]) if len(width) else 0.0
         if total <= 0:
@@ -107,6 +121,9 @@ class Icicle:
         rows = np.arange(root, int(self.tree.end[root]))
         rows = rows[self.tree.depth[rows] - self.tree.depth[root] < max_depth]
         wide = width[rows] * max(width_px, 1) >= total
+        if np.count_nonzero(wide) > MAX_RECTANGLES:
+            wide &= width[rows] > np.partition(width[rows[wide]], -MAX_RECTANGLES - 1)[-MAX_RECTANGLES - 1]
+            wide[0] = True
         shown, start, used = self._placed(rows[wide], root)
         parents, folded, count = self._folded(rows[~wide], shown)
         fold_start = start[np.searchsorted(shown, parents)] + used[np.searchsorted(shown, parents)]

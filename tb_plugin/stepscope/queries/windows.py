@@ -70,7 +70,7 @@ class Windows:
             "offset": max(window.offset, 0),
             "rows": self._described(rows, is_open, matched),
             "root": self._figures_of(0),
-            "matches": self._matches(window, matched, visible, position) if matched is not None else None,
+            "matches": self._matches(window, matched, visible) if matched is not None else None,
         }
 
     def check_row(self, row: int) -> None:
@@ -78,10 +78,11 @@ class Windows:
         if not 0 <= row < len(self.tree):
             raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
 
-    def _sorted(self, sort: str) -> Ints:
+    def _sorted(self, sort: str) -> Ints | None:
+        """Where each row stands, None where the rows stay in their order."""
         field, descending = sort.lstrip("-"), sort.startswith("-")
         if not field:
-            return np.arange(len(self.tree))
+            return None
         if field == "name":
             ranks = self.result.name_ranks
             return self.tree.places([-ranks if descending else ranks])
@@ -118,7 +119,7 @@ class Windows:
             return {}
         return {field: values[0] for field, values in self.result.figures(np.array([row])).items()}
 
-    def _matches(self, window: RowWindow, matched: Bools, visible: Ints, position: Ints) -> dict[str, Any]:
+    def _matches(self, window: RowWindow, matched: Bools, visible: Ints) -> dict[str, Any]:
         shown = np.flatnonzero(matched[visible])
         index = min(max(window.match, 0), max(len(shown) - 1, 0))
         return {
@@ -131,13 +132,12 @@ class Windows:
 
     def _share(self, matched: Bools) -> dict[str, float]:
         """For each total, the share that rows with a match, counted once with all below them, have of the root."""
-        top = matched & (self.tree.path_sums(matched.astype(np.int64)) == 1)
+        top = np.flatnonzero(matched & (self.tree.path_sums(matched.astype(np.int64)) == 1))
         shares: dict[str, float] = {}
         for field in (f.name for f in self.result.fields if f.total):
-            values = self.result.column(field)
-            root = float(values[0])
+            root = int(self.result.exact(field, [0])[0])
             if root > 0:
-                shares[field] = float(values[top].sum()) / root
+                shares[field] = int(self.result.exact(field, top).sum()) / root
         return shares
 
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
@@ -152,8 +152,8 @@ class Windows:
         columns = (
             found.row.tolist(),
             found.depth.tolist(),
-            np.round(found.start, 7).tolist(),
-            np.round(found.stop, 7).tolist(),
+            np.round(found.start, 6).tolist(),
+            np.round(found.stop, 6).tolist(),
             name_index + fill,
             color_index + fill,
             found.folded.tolist(),

@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+import re2
 from hypothesis import given
 from hypothesis import strategies as st
 from view_profiles import Node, few, profile, profiles
 
 from stepscope.errors import OptionError
-from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
+from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions, matching
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.matching import SearchTable, byte_ranks, full_matches
 from stepscope.model.columns import Strings
@@ -26,6 +27,34 @@ def test_a_text_is_found_where_it_is(texts: Sequence[str], text: str, ignore_cas
     found = SearchTable(Strings.of(texts)).contains(text, ignore_case=ignore_case)
     fold = str.lower if ignore_case else str
     assert found.tolist() == [fold(text) in fold(one) for one in texts]
+
+
+REGEXES = (
+    ".*a.*",
+    "[^b]*",
+    "a?b*|/.",
+    "(a)(/)?",
+    "^a.*$",
+    r"\Aa.*",
+    "(?i)A.",
+    r"\s*",
+    r"a\C",
+    "(?s)a.b",
+    "",
+    "[^a]b",
+    r"\Ba|a\b",
+)
+
+
+@few
+@given(st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30), st.lists(st.sampled_from(REGEXES), max_size=3))
+def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequence[str]) -> None:
+    wanted = [any(re2.fullmatch(regex, text) for regex in regexes) for text in texts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_MANY", 1)
+        patch.setattr(matching, "_SAMPLE", 1)
+        patch.setattr(matching, "_OFTEN", 1)
+        assert full_matches(regexes, [text.encode() for text in texts]).tolist() == wanted
 
 
 def test_a_text_is_not_found_across_two_names() -> None:

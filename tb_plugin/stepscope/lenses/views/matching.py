@@ -17,6 +17,11 @@ from stepscope.model.columns import Array, Ints, Strings
 _MEMORY_BYTES = 64 << 20
 _END = b"\xff"
 _FEW = 16
+_MANY = 10_000
+_SAMPLE = 1000
+_OFTEN = 0.1
+_BOUND_TO_ONE_TEXT = re.compile(r"\\[AzZCQ]|\(\?[^:]")
+"""What means another thing in a text of many lines: the text's start and end, any byte, literal text, and flags."""
 
 
 def slices(table: Strings) -> list[bytes]:
@@ -52,13 +57,32 @@ def bad_regexes(regexes: Iterable[str]) -> list[str]:
 
 def full_matches(regexes: Sequence[str], texts: Sequence[bytes]) -> Array:
     """Whether some regex covers the whole of each text. A bad regex matches nothing, `.` no end of line."""
-    matcher = re2.Set.FullMatchSet(_options())
     good = [regex for regex in regexes if not bad_regexes([regex])]
     if not good:
         return np.zeros(len(texts), bool)
+    matcher = re2.Set.FullMatchSet(_options())
     for regex in good:
         matcher.Add(regex)
-    return _matches(matcher, texts)
+    matcher.Compile()
+    if len(texts) < _MANY or _BOUND_TO_ONE_TEXT.search("".join(good)):
+        return _matches(matcher, texts)
+    # A scan of all texts costs by the match, and otherwise a tenth of asking for each.
+    if _matches(matcher, texts[:: len(texts) // _SAMPLE]).mean() > _OFTEN:
+        return _matches(matcher, texts)
+    lines = b"\n".join(texts)
+    return _line_matches(good, lines, texts) if lines.count(b"\n") < len(texts) else _matches(matcher, texts)
+
+
+def _line_matches(regexes: Sequence[str], lines: bytes, texts: Sequence[bytes]) -> Array:
+    """The same by one scan of the texts as lines, of which a match can cover one only."""
+    options = _options()
+    options.never_nl = options.never_capture = True
+    either = "|".join(f"(?:{regex})" for regex in regexes)
+    starts = [match.start() for match in re2.compile(f"(?m)^(?:{either})$", options=options).finditer(lines)]
+    start = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
+    found = np.zeros(len(texts), bool)
+    found[np.searchsorted(start, starts, side="right")] = True
+    return found
 
 
 class SearchTable:
@@ -93,6 +117,7 @@ class SearchTable:
         options.case_sensitive = not ignore_case
         matcher = re2.Set.SearchSet(options)
         matcher.Add(pattern)
+        matcher.Compile()
         return _matches(matcher, slices(self._table))
 
     def _find(self, data: bytes, needle: bytes) -> Array:
@@ -104,7 +129,6 @@ class SearchTable:
 
 
 def _matches(matcher: Any, texts: Sequence[bytes]) -> Array:
-    matcher.Compile()
     return np.fromiter(map(bool, map(matcher.Match, texts)), bool, len(texts))
 
 
