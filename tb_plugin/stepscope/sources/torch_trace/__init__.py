@@ -69,16 +69,23 @@ def _header(path: Path, top: TraceHeader, named: FileName, first_ns: int, losses
 def _losses(chunks: ByteChunks, stream: EventStream, columns: EventColumns, top: TraceHeader) -> tuple[Loss, ...]:
     """What could not be read, each with its count and a remedy."""
     again = "Export the trace again, and let the process end before copying the file"
+    apart = "Import each trace from a file of its own: times of different hosts or runs may not agree"
     newer = "Nothing is lost; a newer PyTorch writes such names correctly"
+    untimed = columns.without_duration
     unknown = ", ".join(f"{name} ({count})" for name, count in columns.unknown.most_common(8))
     found = [
+        (stream.arrays > 1, f"{stream.arrays} lists of events in one file, shown together", stream.arrays, apart),
         (bool(chunks.damage), f"{chunks.damage}; what comes before is shown", 0, again),
         (stream.cut_off and not chunks.damage, "the file is cut off; the events before the cut are shown", 0, again),
         (stream.repaired > 0, f"repaired {_events(stream.repaired)}: not valid JSON", stream.repaired, newer),
         (stream.dropped > 0, f"dropped {_events(stream.dropped)}: nothing could be understood", stream.dropped, again),
         (stream.replaced > 0, "replaced bytes that are not UTF-8 in names", stream.replaced, newer),
         (top.damaged, "the file's properties are not valid JSON: devices and rank are unknown", 0, again),
+        (top.trailing, "something after the end of the trace is left out", 0, again),
+        (top.base_lost, "the time base cannot be used: the time of day is unknown", 0, again),
         (columns.without_time > 0, f"{_events(columns.without_time)} without a start time", columns.without_time, ""),
+        (columns.far > 0, f"{_events(columns.far)} more than 100 days away from the others", columns.far, ""),
+        (untimed > 0, f"{_events(untimed)} without a duration, taken as 0", untimed, ""),
         (columns.negative > 0, f"{_events(columns.negative)} of negative duration, taken as 0", columns.negative, ""),
         (bool(unknown), f"events of unknown categories: {unknown}", columns.unknown.total(), "Report the categories"),
         (

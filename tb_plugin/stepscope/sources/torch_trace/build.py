@@ -43,7 +43,7 @@ from stepscope.sources.torch_trace.nodes import (
     joined_executions,
     node_steps,
 )
-from stepscope.sources.torch_trace.numbers import Ints, integers
+from stepscope.sources.torch_trace.numbers import Ints, integers, small
 from stepscope.sources.torch_trace.ops import CallSites, OpTree, ScopePaths, call_sites, op_tree, scope_paths
 from stepscope.sources.torch_trace.python import PythonFrames, module_name, python_frames
 from stepscope.sources.torch_trace.trees import distinct, paths
@@ -321,12 +321,14 @@ class ProfileBuilder:
         described = self._described
 
         def numbers(field: str) -> Ints:
-            return integers([getattr(device, field) for device in described], 0)
+            return np.array([small(getattr(device, field), 0) for device in described], np.int64)
+
+        memory = integers([device.memory_bytes for device in described], 0)
 
         return Devices(
             name=np.array([self._strings(device_label("", device.id)) for device in described], np.int64),
             model=np.array([self._strings(device.name or "") for device in described], np.int64),
-            memory_bytes=numbers("memory_bytes"),
+            memory_bytes=np.maximum(memory, 0),
             compute_major=numbers("compute_major"),
             compute_minor=numbers("compute_minor"),
             multiprocessors=numbers("multiprocessors"),

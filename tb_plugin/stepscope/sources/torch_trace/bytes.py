@@ -45,7 +45,8 @@ class ByteChunks:
                     where=str(self.path),
                     remedy="Profile fewer steps, or decompress and split the file",
                 )
-            yield part
+            if part:
+                yield part
 
     def _read(self) -> Iterator[bytes]:
         try:
@@ -77,5 +78,5 @@ class ByteChunks:
             self.damage = f"gzip stream damaged ({error})"
             return
         if not unpack.eof:
-            yield unpack.flush()
             self.damage = "gzip stream cut off"
+            yield unpack.flush()

@@ -48,6 +48,10 @@ _IGNORED = (
 )
 
 
+FAR_NS = 9 * 10**15
+"""About 100 days: what lies farther apart is no one trace, and its picoseconds would not fit 64 bits."""
+
+
 class _Numbers(dict[Any, int]):
     """Numbers of values; a new value gets the next number."""
 
@@ -80,6 +84,11 @@ class Table:
     def add(self, **columns: NDArray[Any]) -> None:
         """Appends a batch: one array per column, of one length."""
         self.batches.append(columns)
+
+    def keep(self, rows: NDArray[np.bool_]) -> None:
+        """Drops all rows but some."""
+        if not rows.all():
+            self.batches = [{name: self[name][rows] for name in self.batches[0]}]
 
     def __len__(self) -> int:
         return sum(len(next(iter(batch.values()))) for batch in self.batches)
@@ -118,7 +127,7 @@ class EventColumns:
         self.memory, self.flows, self.marks = Table(), Table(), Table()
         self.thread_names: dict[tuple[Id, Id], str] = {}
         self.count = 0
-        self.without_time = 0
+        self.without_time = self.without_duration = self.far = 0
         self.negative = 0
         self.unknown: Counter[str] = Counter()
         self._groups = _Groups(self._route)
@@ -175,8 +184,10 @@ class EventColumns:
     def _complete(self, events: list[Event]) -> tuple[list[Event], dict[str, NDArray[Any]]]:
         events, columns = self._timed(events)
         duration = nanoseconds([event.dur for event in events]) if events else np.empty(0, np.int64)
-        negative = (duration < 0) & (duration != MISSING)
-        self.negative += int(np.count_nonzero(negative))
+        missing = (duration == MISSING) | (duration > FAR_NS)
+        self.without_duration += int(np.count_nonzero(missing))
+        duration[missing] = 0
+        self.negative += int(np.count_nonzero(duration < 0))
         columns["duration"] = np.maximum(duration, 0)
         columns["category"] = self.categories.of([(event.cat or "").lower() for event in events])
         return events, columns
@@ -270,7 +281,24 @@ class EventColumns:
         self.marks.add(**columns, is_end=ends, category=kept)
 
     def finish(self) -> None:
-        """Makes ranges of the begin and end marks, which may lie in any batches. Call once, after the last batch."""
+        """Does what needs all batches. Call once, after the last."""
+        self._pair_marks()
+        self._leave_far_out()
+
+    def _leave_far_out(self) -> None:
+        """Drops events of times so far away that no clock of one trace can have shown both."""
+        tables = (self.ops, self.python, self.launches, self.device, self.memory)
+        starts = np.concatenate([table["start"] for table in tables])
+        if not len(starts) or int(starts.max()) - int(starts.min()) < FAR_NS:
+            return
+        middle = int(np.sort(starts)[len(starts) // 2])
+        for table in tables:
+            near = np.abs(table["start"].astype(np.float64) - middle) < FAR_NS
+            self.far += int(np.count_nonzero(~near))
+            table.keep(near)
+
+    def _pair_marks(self) -> None:
+        """Makes ranges of the begin and end marks, which may lie in any batches."""
         marks = self.marks
         if not len(marks):
             return

@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from stepscope.errors import DamagedSource, LimitExceeded
 from stepscope.sources.torch_trace.bytes import ByteChunks
-from stepscope.sources.torch_trace.repair import parse_leniently, salvage
+from stepscope.sources.torch_trace.repair import leading_object, parse_leniently, salvage
 
 Id = int | str | float | None
 
@@ -30,7 +30,8 @@ _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _KEY = rb'"(?:ph|cat|name|pid|tid|ts|dur|id|bp|s|args)"\s*:'
 _BETWEEN = re.compile(rb"\}[\s,]*,\s*(?=\{\s*" + _KEY + rb")")
 _OPENING = re.compile(rb"(?=\{\s*" + _KEY + rb")")
-_ARRAY_END = re.compile(rb'\}[\s,]*\](?=\s*,\s*"|\s*,?\s*\}\s*$|\s*$)')
+_ARRAY_END = re.compile(rb'\}[\s,]*\](?=\s*,\s*"|\s*,?\s*\}|\s*\[|\s*$)')
+_NEXT_ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[|\A\s*\[(?=\s*\{)')
 _TAIL_BYTES = 1 << 16
 _MAX_ENDS = 64
 _MOST_JOINED = 8
@@ -66,6 +67,7 @@ class EventStream:
         dropped: Events of which nothing could be had.
         replaced: Pieces with bytes that are not UTF-8.
         cut_off: Whether the file ends inside the array of events.
+        arrays: How many lists of events the file holds. Several are those of files put one after the other.
     """
 
     def __init__(self, chunks: ByteChunks) -> None:
@@ -74,6 +76,7 @@ class EventStream:
         self.dropped = 0
         self.replaced = 0
         self.cut_off = False
+        self.arrays = 1
         self._where = str(chunks.path)
         self._chunks = iter(chunks)
         self._head = b""
@@ -86,8 +89,10 @@ class EventStream:
             if events:
                 yield events
             if ended:
-                self._finish(data)
-                return
+                following = self._next_array(data)
+                if following is None:
+                    return
+                data = following
             if len(data) > MAX_EVENT_BYTES:
                 raise LimitExceeded(
                     "one event of more than 64 MiB", where=self._where, remedy="Check that the file is a trace"
@@ -114,13 +119,17 @@ class EventStream:
             remedy="Give a file that torch.profiler exported (export_chrome_trace, tensorboard_trace_handler)",
         )
 
-    def _finish(self, rest: bytes) -> None:
-        for chunk in self._chunks:
+    def _next_array(self, rest: bytes) -> bytes | None:
+        """Reads on to another list of events; at the file's end None, when the skeleton is complete."""
+        chunk = rest
+        while chunk and len(rest) < MAX_HEADER_BYTES:
+            if found := _NEXT_ARRAY.search(rest):
+                self.arrays += 1
+                return rest[found.end() :]
+            chunk = next(self._chunks, b"")
             rest += chunk
-            if len(rest) > MAX_HEADER_BYTES:
-                break
-        rest = rest if rest.strip() else b"}"
-        self.skeleton = self._head + b"]" + rest
+        self.skeleton = self._head + b"]" + (rest if rest.strip() else b"}")
+        return None
 
     def _take(self, data: bytes, *, final: bool) -> tuple[list[Event], bytes, bool]:
         """Decodes what is whole in the data: the events, the rest, and whether the array has ended."""
@@ -144,18 +153,28 @@ class EventStream:
             if events is not None:
                 return events, rest, True
         if final:
-            return self._take_cut_off(data), b"", True
+            return *self._take_end(data), True
         if not cut:
             return [], data, False
         events, taken = self._bisect(data[:cut], open_end=True)
         return events, data[taken:] if taken < cut else data[after:], False
 
-    def _take_cut_off(self, data: bytes) -> list[Event]:
-        """The events of the end of a file that ends inside the array. The last piece counts only if it is whole."""
-        self.cut_off = True
+    def _take_end(self, data: bytes) -> tuple[list[Event], bytes]:
+        """The events of the end of a file whose last list does not end as it should, and what comes after the list.
+
+        The last piece counts only as far as it is whole.
+        """
         events, taken = self._bisect(data, open_end=True)
-        cut, _ = _last_boundary(data[taken:])
-        return events + self._bisect(data[taken : taken + cut])[0] if cut else events
+        cut, after = _last_boundary(data[taken:])
+        if cut:
+            events += self._bisect(data[taken : taken + cut])[0]
+        fields, rest = leading_object(data[taken + after :])
+        if fields is not None:
+            events.append(_event(fields))
+        between, closing, rest = rest.partition(b"]")
+        self.cut_off = not closing
+        self.dropped += bool(closing and between.strip(_BLANK))
+        return events, rest
 
     def _decode(self, piece: bytes) -> list[Event] | None:
         try:
@@ -213,20 +232,39 @@ class EventStream:
         return None, low + 1
 
     def _repaired(self, piece: bytes) -> list[Event]:
-        piece = piece.strip(_BLANK)
-        fields = parse_leniently(piece)
-        if fields is None:
-            for start in [found.end() for found in _OPENING.finditer(piece)][:0:-1]:
-                whole = self._decode(piece[start:])
-                if whole is not None:
-                    self.dropped += 1
-                    return whole
-            fields = salvage(piece)
-        if fields is None:
-            self.dropped += 1
-            return []
-        self.repaired += 1
-        return [_event(fields)]
+        """What can be had of a piece that is broken, or has something else than events between them."""
+        piece = piece.decode("utf-8", "replace").encode()
+        events: list[Event] = []
+        while piece := piece.strip(_BLANK):
+            fields, rest = parse_leniently(piece), b""
+            if fields is None:
+                fields, rest = leading_object(piece)
+            if fields is None:
+                fields, rest = self._salvaged(piece)
+            if fields is None:
+                self.dropped += 1
+            else:
+                self.repaired += not rest
+                events.append(_event(fields))
+            piece = self._next_event(rest)
+            whole = self._decode(piece)
+            if whole is not None:
+                return events + whole
+        return events
+
+    def _salvaged(self, piece: bytes) -> tuple[dict[str, Any] | None, bytes]:
+        """The known keys of an event up to the next whole one, and what starts with that."""
+        starts = [found.end() for found in _OPENING.finditer(piece)][:0:-1]
+        end = next((start for start in starts if self._decode(piece[start:]) is not None), len(piece))
+        return salvage(piece[:end].rstrip(_BLANK)), piece[end:]
+
+    def _next_event(self, rest: bytes) -> bytes:
+        """Goes on to the next event; what is passed over is no event, or leads to another list of them."""
+        another = _ARRAY.search(rest)
+        start = another.end() if another else next((found.end() for found in _OPENING.finditer(rest)), len(rest))
+        self.arrays += another is not None
+        self.dropped += not another and bool(rest[:start].strip(_BLANK))
+        return rest[start:]
 
 
 def _last_boundary(data: bytes) -> tuple[int, int]:

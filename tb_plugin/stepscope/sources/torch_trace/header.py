@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
+from typing import TypeVar
 
 import msgspec
+from msgspec import Raw
 
 from stepscope.sources.torch_trace.events import UNREADABLE, Id
-from stepscope.sources.torch_trace.numbers import integer
-from stepscope.sources.torch_trace.repair import parse_leniently
+from stepscope.sources.torch_trace.numbers import small
+from stepscope.sources.torch_trace.repair import leading_object, parse_leniently
 
 _BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*(\d{1,19})')
 _SUFFIX = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$")
 _STAMP = re.compile(r"\.(\d{10,})$")
 _RANK = re.compile(r"rank[-_]?(\d{1,9})(?!\d)", re.IGNORECASE)
+_YEAR_2116_NS = 1 << 62
 _HOST_AND_PROCESS = re.compile(r"(?P<host>.+)_\d+$")
 
 
@@ -34,13 +38,14 @@ class DeviceProperties(msgspec.Struct):
 class _Distributed(msgspec.Struct):
     rank: Id = None
     world_size: Id = None
-    backend: str | None = None
 
 
 class _Top(msgspec.Struct):
-    base: Id = msgspec.field(name="baseTimeNanoseconds", default=None)
-    devices: list[DeviceProperties] | None = msgspec.field(name="deviceProperties", default=None)
-    distributed: _Distributed | None = msgspec.field(name="distributedInfo", default=None)
+    """Each part as text, so that one that cannot be read does not take the others with it."""
+
+    base: Raw = msgspec.field(name="baseTimeNanoseconds", default=Raw(b""))
+    devices: Raw = msgspec.field(name="deviceProperties", default=Raw(b""))
+    distributed: Raw = msgspec.field(name="distributedInfo", default=Raw(b""))
 
 
 @dataclass(frozen=True)
@@ -51,7 +56,9 @@ class TraceHeader:
         base_ns: What every `ts` is relative to, 0 when they are absolute.
         rank: -1 when unknown.
         world_size: 0 when unknown.
-        damaged: Whether the top level is not valid JSON, so that only the time base could be had.
+        damaged: Whether the top level, devices or rank could not be read.
+        base_lost: Whether the file has a time base that is no time.
+        trailing: Whether something comes after the end of the trace.
     """
 
     base_ns: int = 0
@@ -59,32 +66,61 @@ class TraceHeader:
     world_size: int = 0
     devices: tuple[DeviceProperties, ...] = ()
     damaged: bool = False
+    base_lost: bool = False
+    trailing: bool = False
 
 
 def read_header(skeleton: bytes) -> TraceHeader:
     """Reads the known keys of a file without its events."""
-    top = _parse(skeleton)
+    top, trailing = _parse(skeleton)
     if top is None:
         found = _BASE.search(skeleton)
-        return TraceHeader(base_ns=int(found[1]) if found else 0, damaged=True)
-    distributed = top.distributed or _Distributed()
+        base = _base(found[1] if found else b"")
+        return TraceHeader(base or 0, damaged=True, base_lost=base is None)
+    base, distributed = _base(top.base), _part(top.distributed, _Distributed)
+    devices = _part(top.devices, list[DeviceProperties])
     return TraceHeader(
-        max(integer(top.base, 0), 0),
-        integer(distributed.rank, -1),
-        integer(distributed.world_size, 0),
-        tuple(top.devices or ()),
+        base or 0,
+        small(distributed.rank if distributed else None, -1),
+        small(distributed.world_size if distributed else None, 0),
+        tuple(devices or ()),
+        damaged=bool(top.distributed and distributed is None) or bool(top.devices and devices is None),
+        base_lost=base is None,
+        trailing=trailing,
     )
 
 
-def _parse(skeleton: bytes) -> _Top | None:
+def _parse(skeleton: bytes) -> tuple[_Top | None, bool]:
+    """The known keys, None where the text is no object; and whether something follows it."""
     try:
-        return msgspec.json.decode(skeleton, type=_Top)
+        return msgspec.json.decode(skeleton, type=_Top), False
     except UNREADABLE:
         pass
+    found, rest = parse_leniently(skeleton), b""
+    if found is None:
+        found, rest = leading_object(skeleton)
+    top = None if found is None else msgspec.json.decode(msgspec.json.encode(found), type=_Top)
+    return top, top is not None and bool(rest.strip())
+
+
+P = TypeVar("P")
+
+
+def _part(text: Raw, kind: type[P]) -> P | None:
     try:
-        return msgspec.convert(parse_leniently(skeleton), _Top)
-    except msgspec.ValidationError:
+        return msgspec.json.decode(text, type=kind) if bytes(text) else None
+    except UNREADABLE:
         return None
+
+
+def _base(text: bytes | Raw) -> int | None:
+    """The time base; 0 where there is none, None where it is no time that the clock of a machine shows."""
+    digits = bytes(text).strip(b'" ')
+    try:
+        base = int(Decimal(digits.decode("ascii"))) if digits not in (b"", b"null") else 0
+    except (ArithmeticError, ValueError):
+        return None
+    return base if 0 <= base < _YEAR_2116_NS else None
 
 
 @dataclass(frozen=True)

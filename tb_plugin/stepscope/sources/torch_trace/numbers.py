@@ -85,6 +85,12 @@ def integer(value: object, default: int) -> int:
     return (value + (1 << 63)) % (1 << 64) - (1 << 63)
 
 
+def small(value: object, default: int) -> int:
+    """`integer` of a value that is a count or a number of something, the default where it is no such thing."""
+    found = integer(value, default)
+    return found if 0 <= found < 1 << 31 else default
+
+
 def integers(values: Sequence[object], default: int) -> Ints:
     """`integer` of each value."""
     try:

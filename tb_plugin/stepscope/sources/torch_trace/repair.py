@@ -44,6 +44,19 @@ def _parse(text: str) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+_DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda word: None)
+
+
+def leading_object(raw: bytes) -> tuple[dict[str, Any] | None, bytes]:
+    """The object that a text in UTF-8 starts with, and what comes after it; None where it starts with no whole one."""
+    text = raw.decode("utf-8", "replace").lstrip(" \t\r\n,")
+    try:
+        value, end = _DECODER.raw_decode(text)
+    except (ValueError, RecursionError):
+        return None, raw
+    return (value, text[end:].encode()) if isinstance(value, dict) else (None, raw)
+
+
 def _mend_words(text: str) -> str:
     text = _BARE_WORD.sub(lambda m: m[1] if m[1] is not None else m[2] + "null", text)
     return _TRAILING_COMMA.sub(lambda m: m[1] if m[1] is not None else m[2], text)

@@ -125,7 +125,9 @@ def numbers(profile: Profile, key: str) -> Floats:
     used, place = np.unique(value, return_inverse=True)
     texts = [profile.strings[i] if i >= 0 else "" for i in used.tolist()]
     parsed = [float(text) if re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", text) else np.nan for text in texts]
-    found: Floats = np.array(parsed, np.float64)[place]
+    values = np.array(parsed, np.float64)
+    values[np.isinf(values)] = np.nan
+    found: Floats = values[place]
     return found
 
 
