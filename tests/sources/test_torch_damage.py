@@ -101,7 +101,7 @@ LISTS: dict[str, tuple[str, list[str], list[str]]] = {
         NAMES,
         ["dropped 3 events: nothing could be understood"],
     ),
-    "that ends in other things": (trace(*GOOD, 5, "x", []), NAMES, ["dropped 1 event: nothing could be understood"]),
+    "that ends in other things": (trace(*GOOD, 5, "x", []), NAMES, ["dropped 3 events: nothing could be understood"]),
     "that does not end": (json.dumps(GOOD)[:-1], NAMES, [CUT]),
     "that ends in a comma": (json.dumps(GOOD)[:-1] + ", ", NAMES, [CUT]),
     "that ends in an event": (trace()[:-20], NAMES[:-1], [CUT]),

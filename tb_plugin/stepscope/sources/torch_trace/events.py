@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from stepscope.errors import DamagedSource, LimitExceeded
 from stepscope.sources.torch_trace.bytes import ByteChunks
-from stepscope.sources.torch_trace.repair import leading_object, parse_leniently, salvage
+from stepscope.sources.torch_trace.repair import leading_object, parse_leniently, rest_of_list, salvage
 
 Id = int | str | float | None
 
@@ -171,10 +171,10 @@ class EventStream:
         fields, rest = leading_object(data[taken + after :])
         if fields is not None:
             events.append(_event(fields))
-        between, closing, rest = rest.partition(b"]")
-        self.cut_off = not closing
-        self.dropped += bool(closing and between.strip(_BLANK))
-        return events, rest
+        passed_over, after_list = rest_of_list(rest)
+        self.cut_off = passed_over is None
+        self.dropped += len(passed_over or ())
+        return events, after_list
 
     def _decode(self, piece: bytes) -> list[Event] | None:
         try:

@@ -48,13 +48,23 @@ _DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda
 
 
 def leading_object(raw: bytes) -> tuple[dict[str, Any] | None, bytes]:
-    """The object that a text in UTF-8 starts with, and what comes after it; None where it starts with no whole one."""
-    text = raw.decode("utf-8", "replace").lstrip(" \t\r\n,")
+    """The object that a text starts with, and what comes after it; None where it starts with no whole one."""
+    value, rest = _leading(raw.decode("utf-8", "replace").lstrip(" \t\r\n,"))
+    return (value, rest) if isinstance(value, dict) else (None, raw)
+
+
+def rest_of_list(raw: bytes) -> tuple[list[Any] | None, bytes]:
+    """What is left of a list after one of its values, and what comes after the list; None where it does not end."""
+    value, rest = _leading("[0" + raw.decode("utf-8", "replace"))
+    return (value[1:], rest) if isinstance(value, list) else (None, b"")
+
+
+def _leading(text: str) -> tuple[Any, bytes]:
     try:
         value, end = _DECODER.raw_decode(text)
     except (ValueError, RecursionError):
-        return None, raw
-    return (value, text[end:].encode()) if isinstance(value, dict) else (None, raw)
+        return None, b""
+    return value, text[end:].encode()
 
 
 def _mend_words(text: str) -> str:
