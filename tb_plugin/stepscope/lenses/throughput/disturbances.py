@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.throughput import pauses, wording
 from stepscope.lenses.throughput.pace import Pace
-from stepscope.lenses.throughput.patterns import Blocks, blocks, flat_interval, fluctuation, period
+from stepscope.lenses.throughput.patterns import Blocks, Period, blocks, flat_interval, fluctuation, period
 from stepscope.lenses.throughput.rates import Questions
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.lenses.throughput.stretches import span_intervals
@@ -100,20 +100,27 @@ def _timed(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> Ite
     if not len(run):
         return
     disturbed = _inside_spans(record, run)
-    typical = _typical(run, disturbed)
-    found = blocks(run)
+    found = blocks(run, disturbed)
     if found is not None:
         yield _blocks(found, record, asked)
-        return
+        # Within a block nothing is steady; block by block the rest can be told.
+        run = run.grouped(found.starts)
+        disturbed = _inside_spans(record, run)
+    typical = _typical(run, disturbed)
     first = pauses.first_step(run, disturbed)
     if first is not None:
         yield _first_step(run, first, base_ns)
     yield from _span_annotations(record, run, typical, disturbed, base_ns)
+    regular = period(run, ~disturbed & ~run.first) if run.stride > 1 and found is None else None
+    if regular is not None:
+        yield _aliasing(regular, run.stride)
+        return
     for pause in pauses.stalls(run, disturbed, typical, MOST_OF_A_KIND):
         disturbed[pause.index] = True
         yield _stall(run, pause, typical, disturbed, base_ns)
-    if run.stride > 1:
-        yield from _patterns(run.only(~disturbed & ~run.first))
+    share = fluctuation(run, ~disturbed & ~run.first) if run.stride > 1 and found is None else None
+    if share is not None:
+        yield Annotation("fluctuation", *wording.fluctuation(share), evidence={"deviation": share})
 
 
 def _inside_spans(record: Throughput, run: Pace) -> Bools:
@@ -162,11 +169,13 @@ def _span_annotations(
                 title, text = wording.span(kind, end - start)
                 step, evidence = _step(int(run.step[place])), {"duration_ns": end - start}
                 yield Annotation(kind, title, text, start + base_ns, end + base_ns, step, evidence)
-            yield from _burst(run, place, typical, disturbed, base_ns)
+            yield from _burst(run, place, typical, end - start, disturbed, base_ns)
 
 
-def _burst(run: Pace, place: int, typical: float, disturbed: Bools, base_ns: int) -> Iterator[Annotation]:
-    length = pauses.burst(run, place, typical)
+def _burst(
+    run: Pace, place: int, typical: float, paused_ns: int, disturbed: Bools, base_ns: int
+) -> Iterator[Annotation]:
+    length = pauses.burst(run, place, typical, paused_ns)
     if not length:
         return
     last = place + length
@@ -185,31 +194,24 @@ def _stall(run: Pace, pause: pauses.Pause, typical: float, disturbed: Bools, bas
     begin, end = int(run.begin_ns[pause.index]) + base_ns, int(run.end_ns[pause.index]) + base_ns
     step = _step(int(run.step[pause.index]))
     evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio}
-    queued = next(_burst(run, pause.index, typical, disturbed, base_ns), None)
+    queued = next(_burst(run, pause.index, typical, pause.extra_ns, disturbed, base_ns), None)
     if queued is None:
         return Annotation("stall", *wording.stall(pause.extra_ns), begin, end, step, evidence)
     evidence |= {"burst_steps": queued.evidence["steps"], "times_faster": queued.evidence["times_faster"]}
     return Annotation("burst", *wording.pause_and_burst(pause.extra_ns, evidence), begin, queued.end_ns, step, evidence)
 
 
-def _patterns(calm: Pace) -> Iterator[Annotation]:
-    regular = period(calm)
-    log_steps = calm.stride
-    if regular is not None:
-        flat = regular.intervals * log_steps
-        evidence = {
-            "log_steps": log_steps,
-            "flat_steps": flat,
-            "amplitude": regular.amplitude,
-            "explained": regular.explained,
-            "shortest_ns": regular.shortest_ns,
-            "longest_ns": regular.longest_ns,
-        }
-        yield Annotation("aliasing", *wording.period(log_steps, flat, regular.amplitude), evidence=evidence)
-        return
-    share = fluctuation(calm)
-    if share is not None:
-        yield Annotation("fluctuation", *wording.fluctuation(share), evidence={"deviation": share})
+def _aliasing(regular: Period, log_steps: int) -> Annotation:
+    flat = regular.intervals * log_steps
+    evidence = {
+        "log_steps": log_steps,
+        "flat_steps": flat,
+        "amplitude": regular.amplitude,
+        "explained": regular.explained,
+        "shortest_ns": regular.shortest_ns,
+        "longest_ns": regular.longest_ns,
+    }
+    return Annotation("aliasing", *wording.period(log_steps, flat, regular.amplitude), evidence=evidence)
 
 
 def _step(step: int) -> int | None:

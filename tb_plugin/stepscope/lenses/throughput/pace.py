@@ -70,6 +70,19 @@ class Pace:
             self.resolution_ns,
         )
 
+    def grouped(self, starts: I64) -> Pace:
+        """Intervals put together: one begins at each of these and holds all up to the next; the first begins at 0."""
+        low = np.union1d([0], starts)
+        high = np.append(low[1:], len(self)) - 1
+        return Pace(
+            self.begin_ns[low],
+            self.end_ns[high],
+            self.step[high],
+            np.add.reduceat(self.steps, low),
+            np.logical_or.reduceat(self.first, low),
+            self.resolution_ns,
+        )
+
     def touched(self, start_ns: I64, end_ns: I64) -> Bools:
         """Which intervals overlap any of these, given in order of time."""
         if not len(start_ns):

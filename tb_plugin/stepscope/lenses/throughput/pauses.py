@@ -14,12 +14,19 @@ I64 = NDArray[np.int64]
 
 FIRST_RATIO = 1.3
 FIRST_OVER_SLOW = 1.25
+FIRST_SPREADS = 2.5
+FEW_RATIO = 2.0
 LEAST_OTHERS = 3
 FAR_RATIO = 10.0
+NEARLY = 0.9
+ONE_OF = 500
 STALL_RATIO_SINGLE = 10.0
 STALL_RATIO_COARSE = 3.0
 LEAST_STALL_NS = SECOND_NS // 10
 BURST_RATIO = 0.67
+CAUGHT_UP_SHARE = 0.1
+PAUSE_RATIO = 2.0
+PAUSE_CAUGHT_UP_SHARE = 0.5
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,7 @@ class Pause:
 
 
 def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
-    """The first interval, where it was much slower than nearly all others."""
+    """The first interval, where it was much slower than nearly all others, and not as slow as some of them are."""
     calm = ~pace.first & ~disturbed
     # Where nearly every interval has a pause in it, those are the usual ones.
     others = pace.per_step_ns[calm if 2 * int(calm.sum()) >= len(pace) - 1 else ~pace.first]
@@ -48,10 +55,11 @@ def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
     mine = float(pace.per_step_ns[0])
     # Few others say what is usual only roughly.
     few = len(others) < LEAST_OTHERS
-    ratio, over_slow = (FAR_RATIO, FAR_RATIO) if few else (FIRST_RATIO, FIRST_OVER_SLOW)
-    if mine <= ratio * typical or mine <= over_slow * slow:
-        return None
-    return _pause(pace, 0, typical)
+    ratio, over_slow = (FAR_RATIO, FAR_RATIO) if few else (FIRST_RATIO + FEW_RATIO / len(others), FIRST_OVER_SLOW)
+    least = max(ratio * typical, over_slow * slow, typical + FIRST_SPREADS * (slow - typical))
+    alike = int((others > NEARLY * mine).sum())
+    usual = mine < FAR_RATIO * typical and alike > 1 + len(others) // ONE_OF
+    return None if mine <= least or usual else _pause(pace, 0, typical)
 
 
 def _pause(pace: Pace, index: int, typical: float) -> Pause:
@@ -66,16 +74,27 @@ def stalls(pace: Pace, disturbed: Bools, typical: float, most: int) -> list[Paus
     if int(calm.sum()) <= LEAST_OTHERS:
         return []
     times = pace.per_step_ns
-    ratio = STALL_RATIO_SINGLE if pace.stride == 1 else STALL_RATIO_COARSE
-    slow = np.flatnonzero(calm & (times > ratio * typical))
+    ratio, least = (STALL_RATIO_SINGLE,) * 2 if pace.stride == 1 else (STALL_RATIO_COARSE, PAUSE_RATIO)
+    slow = np.flatnonzero(calm & (times > least * typical))
     extra = (times[slow] - typical) * pace.steps[slow]
     enough = extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)
+    for at in np.flatnonzero(enough & (times[slow] <= ratio * typical)).tolist():
+        # A lesser pause is told from a slow interval by what catches up after it.
+        enough[at] = burst(pace, int(slow[at]), typical, extra[at], PAUSE_CAUGHT_UP_SHARE) > 0
     slow, extra = slow[enough], extra[enough]
     longest = np.sort(slow[np.argsort(-extra, kind="stable")[:most]])
     return [_pause(pace, int(index), typical) for index in longest]
 
 
-def burst(pace: Pace, after: int, typical: float) -> int:
-    """How many intervals after one are much faster than usual, one after the other: queued results that drain."""
+def burst(pace: Pace, after: int, typical: float, paused_ns: float, share: float = CAUGHT_UP_SHARE) -> int:
+    """How many intervals after a pause are much faster than usual, one after the other: queued results that drain.
+
+    They are a burst where they catch up at least this share of the pause; a single fast step is chance unless it
+    catches up most of it.
+    """
     fast = pace.per_step_ns[after + 1 :] < BURST_RATIO * typical
-    return int(np.argmin(fast)) if not fast.all() else len(fast)
+    length = int(np.argmin(fast)) if not fast.all() else len(fast)
+    drained = slice(after + 1, after + 1 + length)
+    saved = float(((typical - pace.per_step_ns[drained]) * pace.steps[drained]).sum())
+    least = PAUSE_CAUGHT_UP_SHARE if pace.stride == length == 1 else share
+    return length if saved >= least * paused_ns else 0
