@@ -63,6 +63,10 @@ class UnsupportedSource(SourceError):
 class RecordError(StepscopeError):
     """A record breaks the rules of its model."""
 
+    def within(self, place: str) -> RecordError:
+        """The same error, said of a record that lies at this place."""
+        return RecordError(self.found, where=f"{place}: {self.where}" if self.where else place, remedy=self.remedy)
+
 
 class StoreError(StepscopeError):
     """A stored record cannot be read or written."""

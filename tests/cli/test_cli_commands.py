@@ -209,3 +209,39 @@ def test_findings_are_read_as_what_where_and_what_to_do(capsys: pytest.CaptureFi
     rows = list(csv.DictReader(io.StringIO(answer(capsys, "findings", str(logdir), "--format", "csv"))))
     assert len(rows) == len(lines) // 2
     assert rows[0]["run"] == first["evidence"][0]["run"]
+
+
+@pytest.mark.parametrize("command", [["views", "", "--view", "op"], ["findings", ""], ["import", "", "--logdir", "x"]])
+def test_an_empty_path_is_wrong_usage_and_not_the_current_folder(
+    capsys: pytest.CaptureFixture[str], command: list[str]
+) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(command)
+    assert "an empty path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", [["report", "-o", "{}"], ["views", "--view", "op", "--output", "file:outfile={}"]])
+def test_what_is_read_is_not_written_over(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, command: list[str]
+) -> None:
+    trace = tmp_path / "trace.json.gz"
+    shutil.copy(SAMPLE, trace)
+    assert main([*(part.format(trace) for part in command), str(trace)]) == 2
+    assert "the output is the source" in capsys.readouterr().err
+    assert trace.read_bytes() == SAMPLE.read_bytes()
+
+
+def test_what_a_stream_cannot_carry_is_written_as_its_number(monkeypatch: pytest.MonkeyPatch) -> None:
+    printed = io.BytesIO()
+    monkeypatch.setattr("sys.stdout", io.TextIOWrapper(printed, encoding="ascii"))
+    assert main(["formats"]) == 0
+    assert b"\\u2026" in printed.getvalue()
+
+
+def test_too_little_memory_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(path: Path) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr("stepscope.sources.registry.read", refuse)
+    assert main(["views", str(SAMPLE)]) == 1
+    assert "not enough memory" in capsys.readouterr().err

@@ -9,8 +9,10 @@ from pathlib import Path
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.errors import NotFound, SourceError, UnrecognisedSource
+from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
+from stepscope.model.profile import Profile
 from stepscope.sources import registry
+from stepscope.sources.format import Format, Imported, NamedRecord
 
 
 def small_profile() -> bytes:
@@ -81,3 +83,15 @@ def test_a_file_that_cannot_be_opened_is_of_no_format(tmp_path: Path, monkeypatc
     assert not registry.recognises(path)
     with pytest.raises(SourceError, match="Permission denied"):
         registry.recognise(path)
+
+
+def test_a_record_that_breaks_its_rules_is_refused_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = Imported((NamedRecord("p", Profile(tick_ps=0)),), "run")
+    known = Format("broken", "breaks rules", lambda path, head: True, lambda path, progress: broken)
+    monkeypatch.setattr(registry, "formats", lambda: (known,))
+    (tmp_path / "x").write_bytes(b"x")
+    with pytest.raises(RecordError, match="a tick of 0 ps") as caught:
+        registry.read(tmp_path / "x")
+    assert caught.value.where == f"{tmp_path / 'x'}: profile record, tick_ps"

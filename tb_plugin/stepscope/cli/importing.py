@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from stepscope.cli.arguments import path
 from stepscope.cli.output import printable, say
 
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("import", help="bring files of other tools into a log directory")
-    parser.add_argument("source", nargs="+", metavar="SOURCE", help="file or folder")
-    parser.add_argument("--logdir", required=True, help="the log directory to write to")
+    parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="file or folder")
+    parser.add_argument("--logdir", required=True, type=path, help="the log directory to write to")
     parser.add_argument("--run", metavar="NAME", help="the run to write to; by default one per file, by its content")
     parser.add_argument("--name", help="the records' name")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: one per processor)")

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
+from stepscope.cli.arguments import keep_sources, path
 from stepscope.cli.executions import add_shape, print_shape
 from stepscope.cli.output import print_document, print_problems, problems_of, say
-from stepscope.cli.view_output import write_view
+from stepscope.cli.view_output import parse_output, write_view
 from stepscope.errors import StepscopeError
 from stepscope.lenses.options import OptionSpec
 from stepscope.queries import options as option_tables
@@ -28,7 +29,7 @@ def add_parsers(commands: Any) -> None:
     for lens, text in _HELP.items():
         parser = commands.add_parser(lens, help=text, description=f"{lens}: {text}.")
         add_choice(parser, several=lens != "views")
-        parser.add_argument("--compare", metavar="SOURCE", help="compare with this source")
+        parser.add_argument("--compare", type=path, metavar="SOURCE", help="compare with this source")
         parser.add_argument("--compare-run", metavar="RUN", help="the run of the source to compare with")
         for spec in option_tables.TABLES[lens]:
             add_option(parser, spec)
@@ -39,7 +40,9 @@ def add_parsers(commands: Any) -> None:
 
 def add_choice(parser: argparse.ArgumentParser, *, several: bool) -> None:
     """Adds what every asking command takes: the source, the format and the choice of a record."""
-    parser.add_argument("source", nargs="+" if several else 1, metavar="SOURCE", help="log directory, run, or file")
+    parser.add_argument(
+        "source", nargs="+" if several else 1, type=path, metavar="SOURCE", help="log directory, run, or file"
+    )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
     parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be given several times")
     parser.add_argument("--name", help="the record's name")
@@ -79,10 +82,10 @@ def chosen_options(options: argparse.Namespace, lens: str) -> dict[str, Any]:
     return {name: getattr(parsed, name) for name in given}
 
 
-def opened(options: argparse.Namespace, path: str, *, compare: bool = False) -> Source:
-    """The source at a path with the record that was chosen."""
+def opened(options: argparse.Namespace, source: str, *, compare: bool = False) -> Source:
+    """The source with the record that was chosen."""
     runs = ([options.compare_run] if options.compare_run else None) if compare else options.run
-    return open_source(path, run=runs, name=options.name, record_step=options.record_step)
+    return open_source(source, run=runs, name=options.name, record_step=options.record_step)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -93,9 +96,9 @@ def run(options: argparse.Namespace) -> int:
     lens, values = options.lens, chosen_options(options, options.lens)
     baseline = opened(options, options.compare, compare=True) if options.compare else None
     documents, code = [], 0
-    for path in options.source:
+    for place in options.source:
         try:
-            source = opened(options, path)
+            source = opened(options, place)
             known = source.problems()
             print_problems(known)
             result = getattr(source, lens)(compare=baseline, **values)
@@ -104,7 +107,7 @@ def run(options: argparse.Namespace) -> int:
         except StepscopeError as error:
             if len(options.source) == 1:
                 raise
-            say(f"{path}: {error}")
+            say(f"{place}: {error}")
             code = max(code, error.exit_code)
             continue
         if lens == "views" and baseline is None and _written(options, result, values):
@@ -116,6 +119,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _written(options: argparse.Namespace, answer: ViewsAnswer, values: dict[str, Any]) -> bool:
+    _, file = parse_output(values.get("output") or "stdout")
+    if file is not None:
+        keep_sources(file, options.source)
     compat = values.get("compat") == "tfprof" and options.format == "table"
     return write_view(answer, values.get("output") or "", compat=compat)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -33,6 +34,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     from stepscope.cli.output import say
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What the terminal or the file cannot carry is written as its number.
+            stream.reconfigure(errors="backslashreplace")
     options = build_parser().parse_args(arguments)
     try:
         code: int = options.run_command(options)
@@ -47,6 +52,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         what = f"{error.filename or 'output'}: {error.strerror or error}"
         say(f"{what}. Check the path, its permissions and the room on the disk")
+        return 1
+    except MemoryError:
+        say("there is not enough memory. Ask for less of it with --run and --name, or profile fewer steps")
         return 1
     except KeyboardInterrupt:
         return 130

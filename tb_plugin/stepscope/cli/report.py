@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from stepscope.cli.arguments import keep_sources, path
 from stepscope.cli.output import print_problems
 from stepscope.errors import NotFound
 from stepscope.exporting.report import report_page
@@ -33,8 +34,8 @@ def add_parsers(commands: Any) -> None:
     """Adds the command."""
     text = "one self-contained page to attach or mail"
     parser = commands.add_parser("report", help=text, description=f"report: {text}.")
-    parser.add_argument("source", nargs="+", metavar="SOURCE", help="log directory, run, or file")
-    parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where the page is written")
+    parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="log directory, run, or file")
+    parser.add_argument("-o", "--output", required=True, type=path, metavar="FILE", help="where the page is written")
     parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be given several times")
     parser.add_argument("--name", help="the records' name")
     parser.add_argument("--record-step", type=int, help="the records' training step")
@@ -48,13 +49,14 @@ def add_parsers(commands: Any) -> None:
 def run(options: argparse.Namespace) -> int:
     """Writes the page."""
     chosen = {"run": options.run, "name": options.name, "record_step": options.record_step}
-    source = join([open_source(path, **chosen) for path in options.source])
+    keep_sources(Path(options.output), options.source)
+    source = join([open_source(place, **chosen) for place in options.source])
     print_problems(source.problems())
     extent = Extent(**{field.name: max(getattr(options, field.name), 0) for field in fields(Extent)})
     kept = snapshot(source, extent)
     if not kept[0].document["runs"]:
         raise NotFound("no record to report on", where=", ".join(options.source), remedy="See: stepscope formats")
-    title = options.title or f"StepScope: {', '.join(Path(path).name for path in options.source)}"
+    title = options.title or f"StepScope: {', '.join(Path(place).name for place in options.source)}"
     page = report_page(title, [one.to_json() for one in kept], panel())
     Path(options.output).write_bytes(page)
     size = f"{len(page) / 1e6:,.1f} MB"

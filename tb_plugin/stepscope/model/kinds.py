@@ -24,7 +24,7 @@ def why_unsupported(kind: str, schema: int) -> str | None:
     """Why this StepScope cannot decode such a record, as a clause; None where it can."""
     known = KINDS.get(kind)
     if known is None:
-        return f"a record of unknown kind {kind!r} (known: {', '.join(KINDS)})"
+        return f"a record of unknown kind {kind[:80]!r} (known: {', '.join(KINDS)})"
     if schema > known.SCHEMA:
         return f"a {kind} record of schema {schema}, newer than the {known.SCHEMA} that is known here"
     return None

@@ -10,7 +10,7 @@ import importlib
 import string
 from pathlib import Path
 
-from stepscope.errors import NotFound, SourceError, UnrecognisedSource
+from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
 from stepscope.sources.content import head
 from stepscope.sources.format import Format, Imported, Progress
 
@@ -69,8 +69,20 @@ def recognises(path: Path) -> bool:
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
-    """Reads a file or folder of any format. Raises what `recognise` and the format's `read` raise."""
-    return recognise(path).read(path, progress)
+    """Reads a file or folder of any format.
+
+    Raises:
+        RecordError: What it holds breaks a rule of the record's model.
+        StepscopeError: What `recognise` and the format's `read` raise.
+    """
+    known = recognise(path)
+    try:
+        found = known.read(path, progress)
+        for named in found.records:
+            named.record.validate()
+    except RecordError as error:
+        raise error.within(str(path)) from error
+    return found
 
 
 def _describe(path: Path, start: bytes) -> str:

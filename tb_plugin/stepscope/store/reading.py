@@ -13,7 +13,7 @@ import numpy as np
 from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
-from stepscope.errors import DamagedRecord, LimitExceeded
+from stepscope.errors import DamagedRecord, LimitExceeded, RecordError
 from stepscope.model import kinds
 from stepscope.model.columns import Record
 from stepscope.model.scalar_rates import rate_tag
@@ -254,7 +254,10 @@ def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str,
     """Makes the record of its elements' bodies; validates it where they are all there."""
     record = kinds.decode(index.kind, index.schema, bodies, where)
     if whole:
-        record.validate()
+        try:
+            record.validate()
+        except RecordError as error:
+            raise error.within(where) from error
     return record
 
 
