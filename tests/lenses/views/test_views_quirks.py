@@ -159,6 +159,28 @@ def test_nodes_that_only_the_runtime_knows_are_one_row() -> None:
     assert len(asked(nodes, "op", "tfprof")) == 5
 
 
+def test_scopes_that_only_the_runtime_makes_stand_in_one_row() -> None:
+    made = ["_arg_mlp/w_0_1", "_arg_x_0_0", "ConstantFolding/a/b-folded", "net/_arg_y", "body/op", "Func/net/c"]
+    nodes = profile([*(Node(name, name, runs=once(1)) for name in made), Node("net/m", "MatMul", runs=once(4)),
+                     Node("Func/d", "Op", runs=once(8))])  # fmt: skip
+    result = asked(nodes, "scope", order_by="name")
+    tops = [row for row in range(len(result)) if result.depth[row] == 1]
+    assert result.names(tops) == ["(runtime)", "Func", "body", "net"]
+    row = tops[0]
+    assert result.column("total_exec_micros")[tops].tolist() == [3, 9, 1, 5]
+    inside = range(row, int(result.end[row]))
+    assert result.names(inside) == ["(runtime)", "ConstantFolding", "a", "b-folded", "_arg_mlp", "w_0_1", "_arg_x_0_0"]
+    # Names are the runtime's: regexes and comparisons with other profiles find them.
+    assert result.paths(inside)[3:] == ["ConstantFolding/a/b-folded", "_arg_mlp", "_arg_mlp/w_0_1", "_arg_x_0_0"]
+    assert result.paths(range(len(result)))[3:6] == [
+        *result.paths([3]), *result.paths([4]), *result.paths([5])]  # fmt: skip
+    kept = asked(nodes, "scope", start_name_regexes=("_arg_mlp/.*",))
+    assert kept.names(range(len(kept))) == ["_TFProfRoot", "w_0_1"]
+    tfprof = asked(nodes, "scope", "tfprof", order_by="name")
+    assert [tfprof.names([i])[0] for i in range(len(tfprof)) if tfprof.depth[i] == 1] == [
+        "ConstantFolding", "Func", "_arg_mlp", "_arg_x_0_0", "body", "net"]  # fmt: skip
+
+
 def test_thresholds_of_the_op_view_look_at_the_op_itself() -> None:
     nodes = profile([Node("a", "A", runs=once(1)), Node("b", "B", runs=once(10))])
     assert asked(nodes, "op", min_micros=5).names(range(2)) == ["_TFProfRoot", "B"]

@@ -16,11 +16,12 @@ from stepscope.lenses.views.figures import NodeFigures, StepChoice, choose_step
 from stepscope.lenses.views.graph_layout import call_layout, graph_layout
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import Layout, bare_layout
-from stepscope.lenses.views.layouts import op_layout, scope_layout
 from stepscope.lenses.views.matching import bad_regexes, full_matches
+from stepscope.lenses.views.op_layout import op_layout
 from stepscope.lenses.views.options import EVERYTHING, Resolved, ViewsOptions, resolve
 from stepscope.lenses.views.refusals import NOTHING, refusal
 from stepscope.lenses.views.result import ViewResult
+from stepscope.lenses.views.scope_layout import scope_layout
 from stepscope.lenses.views.tree import EMPTY
 from stepscope.model.columns import Array, Ints, Loss
 from stepscope.model.profile import Profile
@@ -92,14 +93,14 @@ class ViewEngine:
         return refused, [Loss("output", reason, 1)] if reason else []
 
     def _layout(self, view: str, tfprof: bool) -> Layout:
-        key = (view, tfprof and view != "scope")
+        key = (view, tfprof)
         if key not in self._layouts:
             self._layouts[key] = self._build_layout(view, tfprof)
         return self._layouts[key]
 
     def _build_layout(self, view: str, tfprof: bool) -> Layout:
         if view == "scope":
-            return scope_layout(self._index)
+            return scope_layout(self._index, tfprof)
         if view == "op":
             return op_layout(self._index, tfprof)
         if view == "code":

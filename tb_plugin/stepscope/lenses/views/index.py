@@ -13,6 +13,9 @@ from stepscope.lenses.views.tree import Tree, inverse, preorder
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
 
+RUNTIME = "(runtime)"
+"""The row of nodes that only the runtime knows."""
+_RUNTIME_NAMES = (b"_arg_", b"_retval_")
 _BEHIND_SLASH = b"0"
 """The byte after '/'."""
 
@@ -56,6 +59,20 @@ class ProfileIndex:
         typed = np.flatnonzero((op < 0) & (end > start))
         op[typed] = profile.op_types.type[start[typed]]
         return np.where((op < 0) & profile.nested, profile.nodes.name, op)
+
+    @cached_property
+    def runtime_nodes(self) -> Array:
+        """Nodes that only the runtime knows, such as `_arg_x_0_0` and folded constants: their op is their own name.
+
+        A name with a '/' or one that the runtime makes is no op; a node of the graph has inputs or a call stack.
+        """
+        nodes = self.profile.nodes
+        nameless = (self.op == nodes.name) & (np.diff(nodes.input_end, prepend=0) == 0) & (nodes.trace < 0)
+        candidates = np.flatnonzero(nameless & (not self.profile.nested))
+        made = [b"/" in text or text.startswith(_RUNTIME_NAMES) for text in self.texts(nodes.name[candidates])]
+        found = np.zeros(len(nameless), bool)
+        found[candidates[np.array(made, bool)]] = True
+        return found
 
     @cached_property
     def scopes(self) -> ScopeTable:

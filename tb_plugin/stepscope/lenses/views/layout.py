@@ -34,6 +34,7 @@ class Layout:
         separator: What joins the labels above a row and its own to its full name; '' where the label is the full name.
         keys: The texts that tell rows apart in comparisons, where they are not the labels.
         key_separator: What joins them, '' where they tell rows apart as they are.
+        nameless: A row that holds others without being a part of their full names, -1 for none.
         problems: What the view cannot show, and why.
     """
 
@@ -47,6 +48,7 @@ class Layout:
     separator: str = ""
     keys: Strings | None = None
     key_separator: str = ""
+    nameless: int = -1
     problems: tuple[Loss, ...] = field(default=())
 
     def __len__(self) -> int:
@@ -96,15 +98,14 @@ class Layout:
         chosen = np.asarray(rows).tolist()
         if len(chosen) > len(self) // 4:
             return [self._paths[row].decode("utf-8", "replace") for row in chosen]
-        lines = [self.line(row) for row in chosen]
+        lines = [self._line(row) for row in chosen]
         return [self.separator.join(self.short_names(line)) if len(line) else ROOT_NAME for line in lines]
 
-    def line(self, row: int) -> Ints:
-        """The rows from the top down to a row, without the root."""
-        rows = []
-        while row > 0:
+    def _line(self, row: int) -> Ints:
+        """The rows whose names make up a row's full name."""
+        rows = [row] if row > 0 else []
+        while (row := int(self.tree.parent[row])) > 0 and row != self.nameless:
             rows.append(row)
-            row = int(self.tree.parent[row])
         return np.array(rows[::-1], np.int64)
 
     @cached_property
@@ -117,9 +118,9 @@ class Layout:
         Raises:
             LimitExceeded: Rows hang so deep that all their paths do not fit into memory.
         """
-        paths, size = [ROOT_NAME.encode()], 0
+        paths, size, tops = [ROOT_NAME.encode()], 0, (0, self.nameless)
         for label, parent in zip(self.label[1:].tolist(), self.tree.parent[1:].tolist(), strict=True):
-            path = paths[parent] + separator + texts[label] if parent else texts[label]
+            path = paths[parent] + separator + texts[label] if parent not in tops else texts[label]
             paths.append(path)
             size += len(path)
             if size > _LARGEST_PATHS_BYTES:
