@@ -4,8 +4,9 @@
 
 Writes a profile of NODES (100,000) graph nodes, then loads it and asks each view twice, in a process of its own each
 time: with StepScope, and with the C++ of the tensorflow that PYTHON (this one) has. The first answer includes laying
-the view out; the rows of StepScope's answers include every figure. Prints the medians of processor seconds, which other
-work on the machine disturbs least, the peak of memory, and what StepScope takes of the peer's.
+the view out. StepScope's answers are columns of every figure of every row; the peer's are serialized messages. Prints
+the medians of processor seconds, which other work on the machine disturbs least, the peak of memory, and what
+StepScope takes of the peer's.
 """
 
 from __future__ import annotations
@@ -113,7 +114,8 @@ def ours(path: str, views: dict[str, int]) -> None:
             began = clock()
             options = ViewsOptions(view=view, compat="tfprof", max_depth=depth, order_by="micros")
             result = engine.analyze(options)
-            result.figures(np.arange(len(result)))
+            for field in result.fields:
+                result.column(field.name)
             costs[f"{view} {turn}"] = clock() - began
     costs["peak MB"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print("COSTS" + json.dumps(costs))

@@ -198,6 +198,7 @@ class RowFigures:
     def _compute_total(self, field: str) -> Ints:
         tree, rows = self._tree
         running = self._running_shares(field)
+        del self._running[field]
         total = np.zeros(len(self.layout), np.int64)
         total[rows] = running[tree.end] - running[:-1]
         if self._launched is not None:

@@ -23,7 +23,7 @@ from stepscope.sources.wire import LENGTH, VARINT, MalformedWire, decode, fields
 
 NODES, HAS_TRACE, STEPS, STRINGS = 1, 2, 3, 4
 _NAMELESS = ("", "profile", "raw", "graph", "run_metadata", "run_meta", "op_log", "tfprof_log")
-_BLOCK_NODES = 1 << 14
+_BLOCK_NODES = 1 << 12
 _BLOCK_BYTES = 16 << 20
 _NODE_FIELDS = {
     **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16), LENGTH),

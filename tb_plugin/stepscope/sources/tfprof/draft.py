@@ -7,6 +7,7 @@ training steps' numbers, and inputs name their source by the key that the file g
 from __future__ import annotations
 
 import dataclasses
+from array import array
 from collections.abc import Iterable
 from dataclasses import dataclass
 from math import prod
@@ -34,16 +35,6 @@ class Rows:
         width = len(dataclasses.fields(cls))
         table = np.array(list(rows), np.int64).reshape(-1, width)
         return cls(*table.T)
-
-    @classmethod
-    def join(cls: type[R], parts: list[R]) -> R:
-        """All rows of the parts, in order."""
-        names = [f.name for f in dataclasses.fields(cls)]
-        if len(parts) == 1:
-            return parts[0]
-        if not parts:
-            return cls(*(np.empty(0, np.int64) for _ in names))
-        return cls(*(np.concatenate([getattr(p, n) for p in parts]) for n in names))
 
     def take(self: R, rows: Any) -> R:
         """The rows of a mask or an index."""
@@ -232,6 +223,14 @@ class ShapeTable:
         return [prod(dims) if dims and min(dims) >= 0 else 0 for dims in self.index]
 
 
+class _Columns(dict[type[Rows], dict[str, "array[int]"]]):
+    """The columns of each kind of rows. They grow where they are: parts would leave the memory full of holes."""
+
+    def __missing__(self, kind: type[Rows]) -> dict[str, array[int]]:
+        columns = self[kind] = {field.name: array("q") for field in dataclasses.fields(kind)}
+        return columns
+
+
 class Draft:
     """A profile in the making.
 
@@ -247,15 +246,20 @@ class Draft:
         self.steps: set[int] = set()
         self.losses: list[Loss] = []
         self.complete = True
-        self._parts: dict[type[Rows], list[Any]] = {}
+        self._columns = _Columns()
 
     def add(self, *parts: Rows) -> None:
         """Appends rows."""
         for rows in parts:
-            self._parts.setdefault(type(rows), []).append(rows)
+            for name, column in self._columns[type(rows)].items():
+                column.frombytes(np.ascontiguousarray(getattr(rows, name), np.int64).data.cast("B"))
 
-    def table(self, kind: type[R]) -> R:
-        """All rows of a kind."""
-        rows = kind.join(self._parts.get(kind, []))
-        self._parts[kind] = [rows]
-        return rows
+    def column(self, kind: type[Rows], name: str) -> Ints:
+        """A copy of a column so far."""
+        return np.array(self._columns[kind][name])
+
+    def take(self, kind: type[R]) -> R:
+        """All rows of a kind, which the draft then has no more."""
+        columns = self._columns[kind]
+        del self._columns[kind]
+        return kind(*(np.frombuffer(column, np.int64) for column in columns.values()))

@@ -52,17 +52,17 @@ def lay_out(draft: Draft, header: Header) -> Profile:
     Raises:
         DamagedSource: An input names a node that does not exist, in a source that was read to its end.
     """
-    nodes = draft.table(NodeRows)
+    nodes = draft.take(NodeRows)
     count = len(nodes.key)
     steps, base = np.array(sorted(draft.steps), np.int64), _time_base(draft)
-    frames, traces, innermost = _traces(draft.table(FrameRows), draft)
+    frames, traces, innermost = _traces(draft.take(FrameRows), draft)
     types, type_end = _op_types(draft, nodes)
     inputs, input_end = _inputs(draft, nodes, header.source)
     outputs, output_end = _outputs(draft, count)
     scopes, own_scope = _scopes(nodes.name, draft.strings)
     shapes, dims = draft.shapes.groups()
     parameters = _parameters(draft, nodes.shape)
-    node_steps = _node_steps(_one_per_step(draft), steps, base)
+    node_steps = _node_steps(_one_per_step(draft, steps), steps, base)
     return Profile(
         header=dataclasses.replace(header, wall_anchor_ns=base * 1000, losses=(*header.losses, *draft.losses)),
         tick_ps=TICK_PS,
@@ -91,9 +91,9 @@ def lay_out(draft: Draft, header: Header) -> Profile:
         lanes=draft.lanes.group(),
         steps=_steps(steps, node_steps),
         node_steps=node_steps,
-        executions=_executions(draft.table(ExecutionRows), steps, base),
-        allocations=_allocations(draft.table(MemoryRows), nodes, steps, base),
-        attributes=_attributes(draft.table(AttributeRows)),
+        executions=_executions(draft.take(ExecutionRows), steps, base),
+        allocations=_allocations(draft.take(MemoryRows), nodes, steps, base),
+        attributes=_attributes(draft.take(AttributeRows)),
         strings=draft.strings.strings(),
     )
 
@@ -108,14 +108,14 @@ def _ends(owner: Ints, count: int) -> Ints:
 
 
 def _op_types(draft: Draft, nodes: NodeRows) -> tuple[OpTypes, Ints]:
-    rows = draft.table(TypeRows)
+    rows = draft.take(TypeRows)
     is_op = rows.type == nodes.op[rows.node]
     order = np.lexsort((~is_op, rows.node))
     return OpTypes(type=_i32(rows.type[order])), _ends(rows.node, len(nodes.key))
 
 
 def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
-    rows = draft.table(InputRows)
+    rows = draft.take(InputRows)
     by_key = np.argsort(nodes.key, kind="stable")
     keys = nodes.key[by_key]
     place = np.searchsorted(keys, rows.source, side="right") - 1
@@ -145,7 +145,7 @@ def _report_dangling(draft: Draft, nodes: NodeRows, rows: InputRows, where: str)
 
 
 def _outputs(draft: Draft, count: int) -> tuple[Outputs, Ints]:
-    rows = draft.table(OutputRows)
+    rows = draft.take(OutputRows)
     sane = (rows.slot >= 0) & (rows.slot < MAX_SLOTS)
     if not sane.all():
         draft.losses.append(Loss("outputs", f"output slots outside 0..{MAX_SLOTS - 1}", int((~sane).sum())))
@@ -253,7 +253,7 @@ def _distinct(columns: Ints) -> tuple[Ints, Ints]:
 
 def _time_base(draft: Draft) -> int:
     """The earliest stamp, in microseconds; 0 where there is none or the stamps do not fit nanoseconds."""
-    stamps = [draft.table(StepRows).start, draft.table(ExecutionRows).start, draft.table(MemoryRows).time]
+    stamps = [draft.column(StepRows, "start"), draft.column(ExecutionRows, "start"), draft.column(MemoryRows, "time")]
     earliest = min((int(s[s > 0].min()) for s in stamps if (s > 0).any()), default=0)
     return earliest if earliest <= MAX_INT64 // 1000 else 0
 
@@ -266,14 +266,16 @@ def _index(steps: Ints, values: Ints) -> Ints:
     return np.searchsorted(steps, values)
 
 
-def _one_per_step(draft: Draft) -> StepRows:
+def _one_per_step(draft: Draft, steps: Ints) -> StepRows:
     """The rows of node steps: of two for one node and step, which only a damaged file has, the last."""
-    rows = draft.table(StepRows)
-    _, place = np.unique(np.stack([rows.node, rows.step])[:, ::-1], axis=1, return_index=True)
-    if len(place) == len(rows.node):
+    rows = draft.take(StepRows)
+    key = rows.node * len(steps) + _index(steps, rows.step)
+    ordered = np.sort(key, kind="stable")
+    if (ordered[1:] != ordered[:-1]).all():
         return rows
-    draft.losses.append(Loss("execs", "steps that a node has twice; the last is kept", len(rows.node) - len(place)))
-    return rows.take(np.sort(len(rows.node) - 1 - place))
+    _, place = np.unique(key[::-1], return_index=True)
+    draft.losses.append(Loss("execs", "steps that a node has twice; the last is kept", len(key) - len(place)))
+    return rows.take(np.sort(len(key) - 1 - place))
 
 
 def _node_steps(rows: StepRows, steps: Ints, base: int) -> NodeSteps:
