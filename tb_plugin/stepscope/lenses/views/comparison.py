@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -120,11 +121,30 @@ def compare(a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOpti
             where="view",
             remedy="Build the same view of both",
         )
-    keys, a_rows, b_rows = _aligned(one.stable_keys(), other.stable_keys())
+    keys, a_rows, b_rows = _aligned(*_keys(one, other))
     names = {spec.name for spec in other.fields}
     fields = tuple(spec for spec in one.fields if spec.name in names)
     found = Comparison(one, other, keys, a_rows, b_rows, fields)
     return _largest_first(found, options.order_by or "micros")
+
+
+def _keys(a: ViewResult, b: ViewResult) -> tuple[list[str], list[str]]:
+    """The keys of both sides' rows. Steps that have other numbers there are called by their order."""
+    sides = a, b
+    steps = [[name for _, name in side.steps] for side in sides]
+    if steps[0] == steps[1]:
+        return a.stable_keys(), b.stable_keys()
+    one, other = (_by_order(side.stable_keys(), names) for side, names in zip(sides, steps, strict=True))
+    return one, other
+
+
+def _by_order(keys: list[str], steps: list[str]) -> list[str]:
+    # A bare number may be part of any other name.
+    order = {name: f"step {place}" for place, name in enumerate(steps, 1) if name and not name.isdecimal()}
+    if not order:
+        return keys
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, order))})(?!\w)")
+    return [pattern.sub(lambda found: order[found[0]], key) for key in keys]
 
 
 def _aligned(a: list[str], b: list[str]) -> tuple[list[str], Ints, Ints]:
