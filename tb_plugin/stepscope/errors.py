@@ -18,7 +18,11 @@ Every message says what was found, where, and what to do.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from functools import partial
+from typing import Any, ClassVar
+
+LONGEST_FOUND = 500
+"""Characters: what was found may repeat what somebody gave, of any length."""
 
 
 class StepscopeError(Exception):
@@ -34,10 +38,13 @@ class StepscopeError(Exception):
     http_status: ClassVar[int] = 422
 
     def __init__(self, found: str, *, where: str = "", remedy: str = "") -> None:
-        self.found = found
+        self.found = found if len(found) <= LONGEST_FOUND else f"{found[:LONGEST_FOUND]}…"
         self.where = where
         self.remedy = remedy
-        super().__init__(found, where, remedy)
+        super().__init__(self.found, where, remedy)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return partial(type(self), where=self.where, remedy=self.remedy), (self.found,)
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.found}." if self.where else f"{self.found}."

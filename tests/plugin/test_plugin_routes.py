@@ -114,6 +114,7 @@ def test_the_callers_of_an_op_have_its_whole_time(apps: dict[str, Any]) -> None:
         ({"shape": "callers", "metric": "beauty"}, 400, "beauty"),
         ({"search": "/(/"}, 400, ""),
         ({"view": "op", "record_step": "x"}, 400, "record_step"),
+        ({"view": "x" * 60_000}, 400, "option view is"),
     ],
 )
 def test_a_wrong_question_is_answered_with_what_to_do(
@@ -130,6 +131,7 @@ def test_an_unchanged_answer_is_not_sent_again(apps: dict[str, Any]) -> None:
     first = ask(apps, "/views", view="op")
     again = ask(apps, "/views", {"If-None-Match": first.headers["ETag"]}, view="op")
     assert (again.status_code, again.data) == (304, b"")
+    assert again.headers["Content-Type"] == first.headers["Content-Type"]
 
 
 def test_a_long_answer_is_compressed_for_who_takes_it(apps: dict[str, Any]) -> None:

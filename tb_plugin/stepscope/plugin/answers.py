@@ -64,6 +64,15 @@ def _guarded(answer: Callable[[wrappers.Request], Answer], request: wrappers.Req
         return json_answer({"error": document}, 500)
 
 
+class _NotModified(wrappers.Response):
+    """An answer of status 304 that keeps its content type: TensorBoard warns of every answer without one."""
+
+    def get_wsgi_headers(self, environ: Any) -> Any:
+        headers = super().get_wsgi_headers(environ)
+        headers["Content-Type"] = self.headers["Content-Type"]
+        return headers
+
+
 def _respond(request: wrappers.Request, answer: Answer) -> wrappers.Response:
     etag = hashlib.blake2b(answer.body, digest_size=12).hexdigest()
     headers = [
@@ -74,7 +83,7 @@ def _respond(request: wrappers.Request, answer: Answer) -> wrappers.Response:
         *answer.headers,
     ]
     if answer.status == 200 and etag in request.if_none_match:
-        return wrappers.Response(status=304, headers=headers, content_type=answer.content_type)
+        return _NotModified(status=304, headers=headers, content_type=answer.content_type)
     body = answer.body
     if len(body) >= GZIP_FROM_BYTES and request.accept_encodings["gzip"] > 0:
         body = gzip.compress(body, 1, mtime=0)
