@@ -80,12 +80,11 @@ def index(query: Query) -> dict[str, Any]:
 def views(query: Query) -> dict[str, Any]:
     """A view: a window of its rows, an icicle, one row, or a comparison; or what its executions answer."""
     source, values = query.chosen(), query.options("views")
-    baseline = query.baseline()
-    if baseline is not None:
+    baseline, shape = query.baseline(), query.text("shape", "rows")
+    if baseline is not None and shape not in executions.COMPARED_SHAPES:
         limit = min(query.integer("limit", MAX_COMPARED), MAX_COMPARED)
         compared: dict[str, Any] = source.views(compare=baseline, **values).to_json(limit)
         return compared
-    shape = query.text("shape", "rows")
     if shape in executions.SHAPES:
         return executions.answer(query, shape)
     windows = source.windows(**values)

@@ -58,5 +58,6 @@ _ROWS: dict[str, Callable[[Document], list[Row]]] = {
     "memory": _memory,
     "shapes": _listed,
     "kernels": _listed,
+    "order": lambda document: [{"key": key} for key in document["keys"]],
     "ranks": lambda document: list(document["ranks"]),
 }

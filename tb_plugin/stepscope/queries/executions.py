@@ -12,6 +12,7 @@ from stepscope.lenses.views.executions.allocations import Allocated
 from stepscope.lenses.views.executions.breakdown import Breakdown, breakdown
 from stepscope.lenses.views.executions.lanes import LaidOut, laid_out
 from stepscope.lenses.views.executions.launches import Launches, launches
+from stepscope.lenses.views.executions.order import merged, scopes_in_time
 from stepscope.lenses.views.executions.ranks import Ranks, ranks
 from stepscope.lenses.views.memory import MemorySeries, memory_over_time
 from stepscope.model.columns import Header
@@ -22,7 +23,9 @@ if TYPE_CHECKING:
     from stepscope.queries.asking import Source
     from stepscope.queries.documents import Query
 
-SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks", "shapes", "kernels")
+SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks", "shapes", "kernels", "order")
+COMPARED_SHAPES = ("order",)
+"""Those that a question to two runs can ask for."""
 MAX_WIDTH_PX = 4000
 DEFAULT_WIDTH_PX = 1000
 
@@ -69,6 +72,10 @@ class Executions:
         """A window of the timeline for a picture of some pixels. Times are relative to the profile's anchor."""
         window = (self._ticks(start_ps), self._ticks(end_ps))
         return timeline.timeline(self._layout, *window, _pixels(width_px), self._curves)
+
+    def order(self, path: str = "") -> list[str]:
+        """What is directly in a scope, in order of its first start, by the keys of the scope view."""
+        return scopes_in_time(self.profile, path)
 
     def event(self, run: int) -> dict[str, Any]:
         """Everything about one execution of the timeline.
@@ -178,12 +185,20 @@ def answer(query: Query, shape: str) -> dict[str, Any]:
         return asked.shapes()
     if shape == "kernels":
         return asked.kernels(by_launch=query.text("by") == "launch")
+    if shape == "order":
+        return _order(query, asked)
     if shape == "event":
         return asked.event(query.integer("id", 0))
     if shape == "memory":
         return asked.memory(query.text("device") or None, *window, query.integer("least_bytes", 0))
     document: dict[str, Any] = getattr(asked, shape).to_json()
     return document
+
+
+def _order(query: Query, asked: Executions) -> dict[str, Any]:
+    path, baseline = query.text("path"), query.baseline()
+    keys = asked.order(path)
+    return {"path": path, "keys": merged(keys, baseline.executions().order(path)) if baseline else keys}
 
 
 def _optional(query: Query, name: str) -> int | None:

@@ -31,6 +31,7 @@ _WINDOW = (
     OptionSpec("device", "str", "", "memory: whose ops and blocks to list; the one with the highest peak by default"),
     OptionSpec("least_bytes", "int", 0, "memory: leaves smaller blocks out"),
     OptionSpec("by", "str", "", "kernels: tells those of one name apart by op and launch", ("", "launch")),
+    OptionSpec("path", "str", "", "order: the scope whose parts are put in order of time; the top by default"),
     OptionSpec("id", "int", 0, "node, callers: the row; event: the execution"),
 )
 VIEWS = (
