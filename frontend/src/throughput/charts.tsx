@@ -97,5 +97,7 @@ const durationTicks = ([low, high]: Domain) => logTicks([10 ** low, 10 ** high])
 function formatXOf(x: XKind | "step time", value: number): string {
   if (x === "step time") return format("ns", 10 ** value);
   if (x === "step" || x === "samples") return value.toLocaleString(undefined, { maximumFractionDigits: 0 });
-  return x === "relative" ? formatClock(value) : new Date(value * 1000).toLocaleTimeString();
+  if (x === "wall") return new Date(value * 1000).toLocaleTimeString();
+  const seconds = value.toLocaleString(undefined, { maximumFractionDigits: 3 });
+  return Math.abs(value) < 60 ? `${seconds} s` : formatClock(value);
 }

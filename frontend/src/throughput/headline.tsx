@@ -21,8 +21,8 @@ export function Headline({ shown, several }: { shown: Shown; several: boolean })
     <div class="headline">
       {several && (
         <div>
-          <strong>
-            <span class="swatch" style={{ background: colour }} /> {label}
+          <strong title={label}>
+            <span class="swatch" style={{ background: colour }} /> <span class="name">{label}</span>
           </strong>
           <span>{series.sampling_rule.replaceAll("_", " ")}</span>
         </div>

@@ -33,7 +33,14 @@ export function xKinds(series: readonly SeriesDocument[]): XKind[] {
   const steps = series.some(({ step }) => step.some((value) => value !== null));
   // A series that has only begun has no clock yet.
   const wall = series.every(({ clock, time_ns }) => clock === "unix" || time_ns.length === 0);
-  return [...(steps ? (["step"] as const) : []), "samples", "relative", ...(wall ? (["wall"] as const) : [])];
+  // Where the source states rates and no counts, all totals are 0.
+  const counted = series.some(({ total }) => total.some((value) => value > 0));
+  return [
+    ...(steps ? (["step"] as const) : []),
+    ...(counted ? (["samples"] as const) : []),
+    "relative",
+    ...(wall ? (["wall"] as const) : []),
+  ];
 }
 
 /** Turns an absolute stamp into x. Stamps are beyond 2^53, so they are subtracted before they become numbers. */

@@ -82,7 +82,7 @@ export function StatisticsTable({ shown, found }: { shown: readonly Shown[]; fou
 /** Room for the longest name, within bounds. */
 function nameWidth(shown: readonly Shown[]): number {
   const longest = Math.max(...shown.map(({ label, note }) => label.length + (note === "slowest" ? 9 : 0)));
-  return Math.min(Math.max(longest * 7 + 34, 140), 340);
+  return Math.min(Math.max(longest * 8 + 34, 140), 340);
 }
 
 function columnsOf(shown: readonly Shown[], compare: string, found: Found): DataColumn<Shown>[] {

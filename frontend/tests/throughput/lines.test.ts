@@ -91,6 +91,7 @@ test("wall time is offered only where all clocks have it, steps where any is kno
   expect(xKinds([series(), series({ clock: "monotonic" })])).toEqual(["step", "samples", "relative"]);
   expect(xKinds([series(), series({ clock: "", time_ns: [] })])).toContain("wall");
   expect(xKinds([series({ step: [null] })])).toEqual(["samples", "relative", "wall"]);
+  expect(xKinds([series({ total: [0, 0] })])).toEqual(["step", "relative", "wall"]);
 });
 
 test("series are called by their run, and by what tells them apart", () => {
