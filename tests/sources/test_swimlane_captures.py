@@ -96,6 +96,12 @@ def test_scheduled_tasks_without_a_core_row_are_counted(tmp_path: Path) -> None:
     assert [(loss.count, "core 2: 2" in loss.what) for loss in record.header.losses] == [(2, True)]
 
 
+def test_time_zero_counts_scheduled_tasks_whose_row_was_lost(tmp_path: Path) -> None:
+    document = cycles()
+    document["aicpu_tasks"].append([2, 9, 990, 1400])
+    assert answer(read(tmp_path, document))["base_time_cycles"] == "990"
+
+
 def test_rows_that_cannot_be_joined_are_said(tmp_path: Path) -> None:
     document = cycles()
     document["aicore_tasks"] += [[0, 8, 1, 2010, 2050, 4], [1, 9, 2, 2010, 2050, 4]]

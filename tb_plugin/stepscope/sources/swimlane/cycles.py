@@ -162,7 +162,9 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
     tasks["dispatch"] = [row[2] for row in found]
     tasks["finish"] = [row[3] for row in found]
     draft.losses += _join_losses(draft, keys, sum(row is absent for row in found))
-    unmatched = Counter(key[0] for key in stamps.keys() - set(keys))
+    lost = stamps.keys() - set(keys)
+    draft.lost_stamps = [stamp for key in lost for stamp in stamps[key][2:4]]
+    unmatched = Counter(key[0] for key in lost)
     if unmatched:
         worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
         what = f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped"

@@ -42,6 +42,7 @@ class Draft:
         tasks: Columns of Tasks by name; stamps are absolute, 0 for none, and `function` holds ids of the source.
         names: Name of each function id.
         edges: Task pairs (predecessor, successor) with what made them.
+        lost_stamps: Absolute stamps of tasks whose own row was lost; time 0 of the axis may be one of them.
     """
 
     format: str
@@ -52,6 +53,7 @@ class Draft:
     names: dict[int, str] = field(default_factory=dict)
     edges: dict[tuple[int, int], str] = field(default_factory=dict)
     activities: list[Activity] = field(default_factory=list)
+    lost_stamps: list[int] = field(default_factory=list)
     losses: list[Loss] = field(default_factory=list)
 
     @property
@@ -101,6 +103,7 @@ def record_of(draft: Draft, source: str) -> InCore:
 def _base(draft: Draft) -> int:
     stamps = [stamp for name in _STAMPS for stamp in draft.tasks.get(name, ()) if stamp > 0]
     stamps += [a.start for a in draft.activities if a.clock is Clock.DEVICE and a.start > 0]
+    stamps += [stamp for stamp in draft.lost_stamps if stamp > 0]
     return min(stamps, default=0) if draft.clock_freq_hz else 0
 
 
