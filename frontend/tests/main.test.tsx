@@ -144,7 +144,13 @@ test("the sheet of commands is made from the commands that there are", async () 
   location.hash = "#stepscope&p.stepscope.lens=views";
   render();
   await shows("Try again");
-  document.dispatchEvent(new KeyboardEvent("keydown", { key: "?" }));
+  // Keys are listened to as soon as the first picture stands.
+  await vi.waitFor(() => {
+    if (document.querySelector("[role=dialog]") === null) {
+      document.dispatchEvent(new KeyboardEvent("keydown", { key: "?" }));
+    }
+    expect(document.querySelector("[role=dialog]")).not.toBeNull();
+  });
   await shows("Start from the selected row");
   document.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape" }));
   await vi.waitFor(() => expect(document.querySelector(".sheet")).toBeNull());

@@ -17,6 +17,8 @@ LENSES = ("overview", "views", "throughput", "incore", "dcn", "findings")
 IMPORTED = {
     "kernel-a": DATA / "incore" / "o15_user_phases_no_collective",
     "kernel-b": DATA / "incore" / "o24_user_phases_masks",
+    "pairs-a": DATA / "incore" / "o25_paired_with_missing_member",
+    "pairs-b": DATA / "incore" / "o25_paired_with_missing_member",
     "slices-a": DATA / "dcn" / "cases" / "two_outstanding" / "host0.xplane.pb",
     "slices-b": DATA / "dcn" / "cases" / "single_allreduce" / "host0.xplane.pb",
     "graph": DATA / "tfprof" / "tiny.pb.gz",
@@ -83,6 +85,13 @@ class Panel:
         """Opens a state by its address, and waits until nothing is asked for any more."""
         parts = "".join(f"&p.stepscope.{key}={value}" for key, value in state.items())
         self.page.evaluate("hash => { location.hash = hash }", f"stepscope{parts}")
+        self.settle()
+
+    def open(self, url: str) -> None:
+        """Loads the page anew at an address."""
+        self.page.goto("about:blank")
+        self.page.goto(url)
+        self.watched.frame().get_by_role("tab").first.wait_for()
         self.settle()
 
     def settle(self) -> None:

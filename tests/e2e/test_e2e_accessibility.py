@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -10,12 +11,16 @@ import pytest
 from axe_core_python.base import AXE_SCRIPT
 from lens_records import COMPARED, LENSES, Panel, damage, write_everything
 from playwright.sync_api import Browser, Route
+from rank_traces import write_ranks
 
 from tensorboard_page import Server, Watched, watching
 
 RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
 # The panel is one part of TensorBoard's page: the page's landmarks and first heading are TensorBoard's.
 OF_THE_PAGE = ("region", "page-has-heading-one", "landmark-one-main", "bypass")
+RUN = "pytorch-small-net"
+PANES = ("steps", "trace", "shapes", "kernels", "launches", "memory", "ranks")
+DCN_PANES = ("heat maps", "bandwidth", "diagnosis")
 DOCUMENTS = "**/data/plugin/stepscope/{views,throughput,incore,dcn,findings}*"
 ERROR = json.dumps({"error": {"found": "the record is gone", "where": "run a", "remedy": "Read again"}})
 EMPTY = json.dumps({"runs": [{"name": "nothing", "records": []}], "problems": [], "version": ""})
@@ -25,6 +30,7 @@ EMPTY = json.dumps({"runs": [{"name": "nothing", "records": []}], "problems": []
 def server(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
     folder = tmp_path_factory.mktemp("lenses")
     write_everything(folder)
+    write_ranks(folder, tmp_path_factory.mktemp("traces"))
     (folder / "hurt").mkdir()
     source = next((folder / "rates-a").iterdir())
     (folder / "hurt" / source.name).write_bytes(source.read_bytes())
@@ -66,22 +72,37 @@ def test_a_lens_with_data_beside_a_damaged_file(panel: Panel, lens: str) -> None
 
 
 @pytest.mark.parametrize("lens", COMPARED)
-def test_a_comparison(panel: Panel, lens: str) -> None:
+def test_a_comparison_beside_a_damaged_file(panel: Panel, lens: str) -> None:
     run, baseline = COMPARED[lens]
     check(panel, lens=lens, run=run, compare=baseline)
+    assert "checksum" in panel.text()
 
 
-@pytest.mark.parametrize(
-    "state",
-    [{"view": "scope", "search": "linear"}, {"direction": "up", "selected": "3"}, {"pane": "memory"}],
-    ids=["search", "bottom-up", "memory"],
-)
-def test_the_tree_in_its_other_shapes(panel: Panel, state: dict[str, str]) -> None:
-    check(panel, lens="views", run="pytorch-small-net", **state)
+OTHER_SHAPES: dict[str, dict[str, str]] = {
+    "search": {"lens": "views", "run": RUN, "view": "scope", "search": "linear"},
+    "no match": {"lens": "views", "run": RUN, "search": "no such op"},
+    "bottom-up": {"lens": "views", "run": RUN, "direction": "up", "selected": "3"},
+    "started from a row": {"lens": "views", "run": RUN, "view": "scope", "root": "2"},
+    "hidden by options": {"lens": "views", "run": RUN, "opt.min_micros": "1000000000"},
+    "compared from a row": {"lens": "views", "run": "rank0", "compare": "rank1", "view": "scope", "from": "aten::mm"},
+    "compared, no match": {"lens": "views", "run": "rank0", "compare": "rank1", "search": "no such op"},
+    "pairs": {"lens": "incore", "run": "pairs-a"},
+    "pairs compared": {"lens": "incore", "run": "pairs-a", "compare": "pairs-b"},
+    "nothing in common": {"lens": "incore", "run": "kernel-a", "compare": "pairs-b"},
+    **{f"pane {name}": {"lens": "views", "run": "rank0", "pane": name} for name in PANES},
+    **{f"collectives, {name}": {"lens": "dcn", "run": "slices-a", "pane": name} for name in DCN_PANES},
+    "speed-up": {"lens": "throughput", "compare": "rates-a", "chart": "speed-up"},
+    "missing record": {"lens": "views", "run": "gone"},
+}
+
+
+@pytest.mark.parametrize("shape", OTHER_SHAPES)
+def test_a_lens_in_its_other_shapes(panel: Panel, shape: str) -> None:
+    check(panel, **OTHER_SHAPES[shape])
 
 
 def test_the_sheet_of_keys_and_the_options(panel: Panel) -> None:
-    panel.show(lens="views", run="pytorch-small-net")
+    panel.show(lens="views", run=RUN)
     panel.frame.locator("[role=tab][aria-selected=true]").focus()
     panel.press("?")
     assert violations(panel) == []
@@ -91,12 +112,15 @@ def test_the_sheet_of_keys_and_the_options(panel: Panel) -> None:
     panel.press("Escape")
 
 
-@pytest.mark.parametrize("lens", [lens for lens in LENSES if lens != "overview"])
-def test_an_error_is_said_and_can_be_tried_again(panel: Panel, lens: str) -> None:
+@pytest.mark.parametrize("compared", [False, True], ids=["alone", "compared"])
+@pytest.mark.parametrize("lens", LENSES)
+def test_an_error_is_said_and_can_be_tried_again(panel: Panel, lens: str, compared: bool) -> None:
+    run, baseline = COMPARED.get(lens, ("", ""))
     panel.page.route(DOCUMENTS, lambda route: route.fulfill(status=404, body=ERROR))
     try:
-        check(panel, lens=lens, run=COMPARED.get(lens, ("",))[0], **{"opt.seed": lens})
-        assert "The record is gone" in panel.text()
+        # An option of no meaning makes it a question that was not asked before.
+        check(panel, lens=lens, run=run, compare=baseline if compared else "", **{"opt.seed": f"{lens}{compared}"})
+        assert lens == "overview" or "The record is gone" in panel.text()
     finally:
         panel.page.unroute(DOCUMENTS)
 
@@ -106,8 +130,8 @@ def test_lenses_without_records_say_how_to_log_one(browser: Browser, server: Ser
         watched.page.route("**/data/plugin/stepscope/index*", _empty)
         panel = Panel(watched, server)
         panel.frame.evaluate(AXE_SCRIPT)
-        for lens in LENSES:
-            check(panel, lens=lens)
+        for lens, baseline in itertools.product(LENSES, ("", "another")):
+            check(panel, lens=lens, compare=baseline)
             assert "logged here" in panel.text() or "Nothing is logged" in panel.text()
 
 
@@ -118,7 +142,7 @@ def _empty(route: Route) -> None:
 def test_forced_colours_keep_the_selection_in_sight_and_reduced_motion_moves_nothing(panel: Panel) -> None:
     panel.page.emulate_media(forced_colors="active", reduced_motion="reduce")
     try:
-        panel.show(lens="views", run="pytorch-small-net", selected="3")
+        panel.show(lens="views", run=RUN, selected="3")
         row = panel.frame.locator("[role=row][aria-selected=true]")
         assert row.evaluate("row => getComputedStyle(row).outlineStyle") == "solid"
         chosen = panel.frame.locator(".switch [aria-checked=true]").first

@@ -165,6 +165,18 @@ def test_profiles_of_unequally_many_steps_are_compared_per_step(tmp_path: Path) 
     assert max(abs(row["delta"]["total_exec_micros"]) for row in total["rows"]) == 3 * 100 * 4
 
 
+def test_a_figure_per_step_is_its_sum_over_the_steps_wherever_a_node_ran(tmp_path: Path) -> None:
+    message = tfprof_log_pb2.ProfileProto.FromString(profile_file(tmp_path / "a.pb", 2, "net").read_bytes())
+    del message.nodes[0].execs[1]
+    (tmp_path / "once.pb").write_bytes(message.SerializeToString())
+    once, both = stepscope.open(tmp_path / "once.pb"), stepscope.open(tmp_path / "a.pb")
+    rows = {
+        row["key"]: row["delta"] for row in once.views(view="scope", compare=both, step="average").to_json()["rows"]
+    }
+    assert rows["net/a"]["total_exec_micros"] == rows["_TFProfRoot"]["total_exec_micros"] == -50
+    assert rows["net/b"]["total_exec_micros"] == 0
+
+
 def test_a_limit_keeps_the_rows_that_differ_most(pairs: dict[str, tuple[Source, Source]]) -> None:
     a, b = pairs["views"]
     answer = a.views(view="scope", compare=b)

@@ -3,8 +3,7 @@
 import { useRef } from "preact/hooks";
 import { logScale, logTicks } from "../lib/plot";
 import { exact, format } from "../lib/units";
-import { token, useSize } from "../ui/canvas";
-import { download } from "../ui/chart";
+import { download, token, useSize } from "../ui/canvas";
 import { useSession } from "../ui/session";
 import { type DcnDocument, type DcnRow, rowKey } from "./document";
 

@@ -121,11 +121,22 @@ function Network({ network }: { network: NetworkDocument }) {
   });
   return (
     <>
-      <SmallTable title="Transfers by size, with their latency" columns={columns} rows={sizes} />
-      <SmallTable title="Transfers from slice/device to slice/device" columns={columns} rows={pairs} />
+      <SmallTable title="Transfers by size, with their latency" columns={columns} rows={sizes} help={TRANSFER_HELP} />
+      <SmallTable
+        title="Transfers from slice/device to slice/device"
+        columns={columns}
+        rows={pairs}
+        help={TRANSFER_HELP}
+      />
     </>
   );
 }
+
+const TRANSFER_HELP = {
+  transfers: "How many of them the hosts saw",
+  bytes: "What they moved together",
+  throughput: "Their bytes over the time in which one was under way",
+};
 
 function overlapOf(between: number, overlapped: number, movable: number, more: number): string {
   const work = overlapped > 0 ? `, ${format("ps", overlapped)} of work` : "";

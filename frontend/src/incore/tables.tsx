@@ -46,8 +46,14 @@ export function Boundaries(props: TablesProps) {
   // Columns of the user's own say nothing of what their stamps mark.
   const shown = rows.some(({ cells }) => cells[3] !== "") ? 4 : 3;
   const cut = rows.map((row) => ({ ...row, cells: row.cells.slice(0, shown) }));
-  return <SmallTable title="Boundaries" columns={columns.slice(0, shown)} rows={cut} />;
+  return <SmallTable title="Boundaries" columns={columns.slice(0, shown)} rows={cut} help={BOUNDARY_HELP} />;
 }
+
+const BOUNDARY_HELP = {
+  stamp: "Counts since the first boundary",
+  "set by": "The slots whose stamp is the boundary",
+  "the stamp marks": "What had happened on the core when it read its counter",
+};
 
 function meaningOf({ kind, column }: BoundaryDocument, { events }: DetailDocument): string {
   const event = events?.find((one) => one.column === column);
@@ -113,7 +119,14 @@ export function Collective(props: TablesProps) {
     const links = Array.isArray(found) ? slotLinks(props, found, at) : "";
     return { key, title, cells: [wordsOf(key), ...units.both(Number(collective[key])), links] };
   });
-  return <SmallTable title="Collective" columns={["", units.unit, "time", "slots"]} rows={rows} />;
+  return (
+    <SmallTable
+      title="Collective"
+      columns={["", units.unit, "time", "slots"]}
+      rows={rows}
+      help={{ slots: "The slots that set it" }}
+    />
+  );
 }
 
 /** The kernel beside a pair of split ones: dispatch and drain lie within its producer. */
@@ -144,10 +157,18 @@ export function Pairs({ document, units }: FiguresProps) {
       units.cell(total_delta),
     ],
   }));
-  const note = `Merging is faster in ${wins} of ${deltas.length} pairs; ${alone} runs have no partner.`;
+  const partners = alone === 1 ? "1 run has" : `${alone} runs have`;
+  const note = `Merging is faster in ${wins} of ${deltas.length} pairs; ${partners} no partner.`;
   const columns = ["pair", "merged", "split", "merged − split"];
-  return <SmallTable title="Merged against split" columns={columns} rows={rows} note={note} />;
+  return <SmallTable title="Merged against split" columns={columns} rows={rows} note={note} help={PAIR_HELP} />;
 }
+
+const PAIR_HELP = {
+  pair: "The number of the pair",
+  merged: "Total of the one kernel, from its first start to its last end",
+  split: "Total of the two kernels, from the first start to the last end",
+  "merged − split": "Negative where merging is faster",
+};
 
 /** Split kernels without a partner: a negative gap is overlap, and stays. */
 export function Runs({ document, units }: FiguresProps) {
@@ -160,8 +181,15 @@ export function Runs({ document, units }: FiguresProps) {
       run.overlap ? "overlaps" : "",
     ],
   }));
-  return <SmallTable title="Runs" columns={["run", ...names, ""]} rows={rows} />;
+  return <SmallTable title="Runs" columns={["run", ...names, ""]} rows={rows} help={RUN_HELP} />;
 }
+
+const RUN_HELP = {
+  run: "The number of the run",
+  producer: "The first kernel's length",
+  gap: "From the producer's end to the consumer's start; negative where they overlap",
+  consumer: "The second kernel's length",
+};
 
 /** What reading the counter costs, and kernels with and without probes, beside the result. */
 export function Probes({ document, units }: FiguresProps) {

@@ -42,8 +42,8 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
       </colgroup>
       <thead>
         <tr>
-          <th>run</th>
-          <th>
+          <th title="The run, with its series where it has several">run</th>
+          <th title="The rate over the whole run">
             <span class="hidden">Rate over time</span>
           </th>
           {["now", "average"].map((title) => (
@@ -51,8 +51,14 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
               {title} <span class="unit">{unit}</span>
             </th>
           ))}
-          <th class="num">median step</th>
-          {waits && <th class="num">data wait</th>}
+          <th class="num" title="Half of the steps took no longer">
+            median step
+          </th>
+          {waits && (
+            <th class="num" title="The share of the time in which the loop waited for data">
+              data wait
+            </th>
+          )}
         </tr>
       </thead>
       <tbody>

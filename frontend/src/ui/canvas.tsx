@@ -48,6 +48,28 @@ export function Canvas({ draw, size }: CanvasProps) {
   return <canvas ref={canvas} class="canvas" style={style} aria-hidden="true" />;
 }
 
+/** Hands a canvas to the browser as a picture, on the panel's background. */
+export function savePng(drawn: HTMLCanvasElement | null, name: string): void {
+  if (drawn === null) return;
+  const copy = document.createElement("canvas");
+  [copy.width, copy.height] = [drawn.width, drawn.height];
+  const context = copy.getContext("2d");
+  if (context === null) return;
+  context.fillStyle = token("bg");
+  context.fillRect(0, 0, copy.width, copy.height);
+  context.drawImage(drawn, 0, 0);
+  copy.toBlob((blob) => blob !== null && download(blob, `${name}.png`));
+}
+
+/** Hands a file to the browser. */
+export function download(blob: Blob, name: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = name;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
+}
+
 /** A CSS variable of the panel's theme. */
 export function token(name: string): string {
   return getComputedStyle(document.body).getPropertyValue(`--${name}`).trim();

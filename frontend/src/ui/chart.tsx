@@ -3,7 +3,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { type Domain, linearScale, logScale, nearestPoint, type Scale, xDomain, yDomain } from "../lib/plot";
 import type { Theme } from "../lib/theme";
-import { Canvas, type Size, useSize } from "./canvas";
+import { Canvas, type Size, savePng, useSize } from "./canvas";
 import { drawChart, MARGIN_RIGHT } from "./chart_drawing";
 import { Tooltip } from "./tooltip";
 
@@ -61,7 +61,7 @@ export function Chart(props: ChartProps) {
     [frame, lines, spans, ticksX, formatX, formatY, log, theme],
   );
   const { onReady } = props;
-  useEffect(() => onReady?.(() => savePng(box.current?.querySelector("canvas") ?? null)), [onReady]);
+  useEffect(() => onReady?.(() => savePng(box.current?.querySelector("canvas") ?? null, "stepscope")), [onReady]);
   const pointer = usePointer(frame, props.onZoom);
   return (
     <div
@@ -202,17 +202,4 @@ function Overlay({ props, frame, pointer, dragFrom }: OverlayProps) {
       />
     </>
   );
-}
-
-function savePng(canvas: HTMLCanvasElement | null): void {
-  canvas?.toBlob((blob) => blob !== null && download(blob, "stepscope.png"));
-}
-
-/** Hands a file to the browser. */
-export function download(blob: Blob, name: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(blob);
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

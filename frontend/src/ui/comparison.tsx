@@ -85,7 +85,11 @@ export function Comparison(props: ComparisonProps) {
           onHidden={(hidden) => session.update({ hidden })}
         />
         <CopyButton text={() => toTsv(shown, rows)} label="Copy" />
-        <ExportMenu title="All rows that are compared, in the source's units" url={props.exported} />
+        <ExportMenu
+          title="All rows that are compared, in the source's units"
+          url={props.exported}
+          icicle={picture !== undefined}
+        />
       </div>
       {picture?.(metric, figure(metric)?.quantity ?? "count")}
       {rows.length === 0 ? (

@@ -4,8 +4,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { valueAt } from "../lib/curves";
 import { type Block, density, findBlock, GROUP_PX, type Lane, layOut, type View, zoomed } from "../lib/lanes";
 import type { Theme } from "../lib/theme";
-import { Canvas, useSize } from "./canvas";
-import { download } from "./chart";
+import { Canvas, savePng, useSize } from "./canvas";
 import { drawLanes } from "./lanes_drawing";
 import { type Pointed, useLanesKeys, useLanesPointer } from "./lanes_input";
 import { type Arrow, HEAD_PX, type Kind, kindCss, type Mark, type Scene, scaleOf } from "./lanes_scene";
@@ -195,7 +194,11 @@ function LanesBar({ props, measured, view, full, setView, box }: BarProps) {
       <button type="button" class="button" disabled={whole} onClick={() => setView(full)}>
         Whole
       </button>
-      <button type="button" class="button" onClick={() => savePng(box.current, props.fileName)}>
+      <button
+        type="button"
+        class="button"
+        onClick={() => savePng(box.current?.querySelector("canvas") ?? null, props.fileName)}
+      >
         PNG
       </button>
     </div>
@@ -254,8 +257,4 @@ function spoken({ describe }: LanesProps, { selected, lanes }: Scene): string {
   const block = { start: track.start[at] ?? 0, end: track.end[at] ?? 0, kind: track.kind[at] ?? 0, id: selected };
   const { title, rows } = describe(block, lane);
   return [`${lane.label}: ${title}`, ...rows.map(({ label, value }) => `${label} ${value}`)].join(", ");
-}
-
-function savePng(box: HTMLElement | null, name: string): void {
-  box?.querySelector("canvas")?.toBlob((blob) => blob !== null && download(blob, `${name}.png`));
 }

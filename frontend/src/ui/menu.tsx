@@ -2,6 +2,7 @@
 
 import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { savePng } from "./canvas";
 
 interface MenuProps {
   readonly label: ComponentChildren;
@@ -45,10 +46,13 @@ interface ExportMenuProps {
   readonly title: string;
   /** The address of the file in a format. */
   readonly url: (format: string) => string;
+  /** Whether the lens draws an icicle, which can be saved too. */
+  readonly icicle?: boolean;
 }
 
 /** The rows as a file. `e` opens it. */
-export function ExportMenu({ title, url }: ExportMenuProps) {
+export function ExportMenu({ title, url, icicle = false }: ExportMenuProps) {
+  const save = () => savePng(document.querySelector(".icicle canvas"), "icicle");
   return (
     <Menu label="Export" title={`${title} (e)`} exports>
       <div class="check-list">
@@ -57,6 +61,11 @@ export function ExportMenu({ title, url }: ExportMenuProps) {
             {format.toUpperCase()}
           </a>
         ))}
+        {icicle && (
+          <button type="button" class="link" onClick={save}>
+            PNG of the icicle
+          </button>
+        )}
       </div>
     </Menu>
   );

@@ -20,11 +20,28 @@ interface SmallTableProps {
   readonly columns: readonly string[];
   readonly rows: readonly SmallRow[];
   readonly note?: string | undefined;
+  /** What columns hold, by their titles, where that is particular to this table. */
+  readonly help?: Readonly<Record<string, string>>;
 }
+
+/** Columns that mean the same everywhere. */
+const HELP: Readonly<Record<string, string>> = {
+  min: "The smallest of all",
+  p50: "The smallest that half of them do not exceed",
+  p95: "The smallest that 95 of 100 do not exceed",
+  max: "The largest of all",
+  median: "The middle one in order of size; the mean of the two in the middle where they are even in number",
+  time: "Counts divided by the clock's frequency",
+  cycles: "Counts of the device's counter",
+  ns: "Nanoseconds",
+  share: "Of the sum of all rows",
+  total: "From the first start to the last end",
+  longest: "The longest of them",
+};
 
 const MOST_ROWS = 500;
 
-export function SmallTable({ title, columns, rows, note }: SmallTableProps) {
+export function SmallTable({ title, columns, rows, note, help = {} }: SmallTableProps) {
   const [first] = rows;
   if (first === undefined) return null;
   return (
@@ -37,7 +54,12 @@ export function SmallTable({ title, columns, rows, note }: SmallTableProps) {
               column === "" ? (
                 <td key={column} />
               ) : (
-                <th key={column} scope="col" class={isFigure(first.cells[at]) ? "num" : ""}>
+                <th
+                  key={column}
+                  scope="col"
+                  class={isFigure(first.cells[at]) ? "num" : ""}
+                  title={help[column] ?? HELP[column]}
+                >
                   {column}
                 </th>
               ),

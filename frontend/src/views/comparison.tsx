@@ -13,9 +13,10 @@ import { Resource } from "../ui/resource";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
 import { rowName } from "./columns";
+import { ComparedPicture } from "./course_pane";
 import { Crumbs } from "./crumbs";
 import { below } from "./diverging";
-import { DivergingPane, keyAbove } from "./diverging_pane";
+import { keyAbove } from "./diverging_pane";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 export function ViewComparison() {
@@ -54,8 +55,8 @@ function Compared({ document }: { document: ComparisonDocument }) {
       picture={(metric, quantity) => (
         <>
           <Renames document={document} />
+          <ComparedPicture document={document} metric={metric} quantity={quantity} view={view} />
           {start > 0 && <From rows={rows} start={start} flat={flat} />}
-          <DivergingPane document={document} metric={metric} quantity={quantity} view={view} />
         </>
       )}
     />

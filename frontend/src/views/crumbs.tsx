@@ -6,7 +6,7 @@ interface CrumbsProps {
   readonly onUp: (() => void) | null;
 }
 
-/** Where a tree starts from, when not at its root. */
+/** Where a tree starts from, when not at its root. Below the icicle, so that zooming does not move it under the pointer. */
 export function Crumbs({ name, onWhole, onUp }: CrumbsProps) {
   return (
     <nav class="crumbs" aria-label="Start of the tree">

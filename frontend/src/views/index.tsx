@@ -73,8 +73,8 @@ function Tree({ documents }: { documents: Documents }) {
       {error === null && head !== null && head.total_rows > 1 && (
         <div class="split">
           <div class="main-column">
-            <TreeCrumbs documents={documents} />
             <IciclePane documents={documents} />
+            <TreeCrumbs documents={documents} />
             {direction === "up" ? (
               <CallersPane unit={metricUnit(head, metric)} />
             ) : (

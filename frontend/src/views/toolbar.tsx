@@ -121,7 +121,7 @@ function ColumnControls({ documents }: { documents: Documents }) {
         hidden={state.hidden}
         onHidden={(hidden) => session.update({ hidden })}
       />
-      <ExportMenu title="All rows of this view, in the source's units" url={exported} />
+      <ExportMenu title="All rows of this view, in the source's units" url={exported} icicle />
     </>
   );
 }

@@ -65,7 +65,8 @@ def compare(lens: str, a: Source, b: Source, values: Mapping[str, Any]) -> Compa
         lens: views, throughput, incore or dcn.
         a: The source in question.
         b: What it is compared with.
-        values: Options of the lens. Profiles of unequally many steps are compared per step unless `step` is given.
+        values: Options of the lens. Profiles of unequally many steps are compared per step unless `step` is given; a
+            figure per step is its sum over the number of steps, unless `average_over` says otherwise.
     """
     if lens == "views":
         return _views(a, b, dict(values))
@@ -80,6 +81,9 @@ def _views(a: Source, b: Source, values: dict[str, Any]) -> ComparisonAnswer:
     steps = [len(source.engine(ref).profile.steps) for source, ref in zip((a, b), refs, strict=True)]
     if values.get("step") is None and 0 < steps[0] != steps[1] > 0:
         values["step"] = "average"
+    if values.get("step") == "average":
+        # A node that ran in one of two steps costs half as much a step, whatever it is called in the other one.
+        values.setdefault("average_over", "steps")
     chosen: ViewsOptions = option_tables.build("views", values)
     found = views.compare(a.view(refs[0], chosen), b.view(refs[1], chosen), chosen)
     per = "step" if found.a.divisor > 1 or found.b.divisor > 1 or chosen.step == "average" else "total"
