@@ -130,7 +130,7 @@ def _names(profile: Profile) -> list[str]:
 def _starts(strings: Strings, word: bytes) -> Array:
     """In which texts the word starts. Some may not hold all of it: texts follow each other without a gap."""
     found = np.zeros(len(strings), bool)
-    starts = [match.start() for match in re.finditer(word, strings.blob.tobytes())]
+    starts = [match.start() for match in re.finditer(word, strings.blob.data)]
     found[np.searchsorted(strings.end, starts, side="right")] = True
     return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from dataclasses import replace
 
 import numpy as np
@@ -31,7 +32,7 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     visits.walk(by_name[~is_input[by_name]])
     if not tfprof:
         visits.walk(by_name)
-    order = np.array(visits.order, np.int64)
+    order = np.frombuffer(visits.order, np.int64)
     row_of_node = np.full(len(ends), -1, np.int64)
     row_of_node[order] = np.arange(1, len(order) + 1)
     parent = _visitors(row_of_node, consumer[source >= 0], source[source >= 0], len(order) + 1)
@@ -51,7 +52,7 @@ class _Visits:
     """
 
     def __init__(self, last_first: Ints, ends: Ints) -> None:
-        self.order: list[int] = []
+        self.order = array("q")
         self._inputs, self._cuts = last_first.tolist(), [0, *ends.tolist()]
         self._seen = bytearray(len(ends) + 1)
         self._seen[-1] = 1
