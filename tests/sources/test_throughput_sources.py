@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import stepscope
 from stepscope.errors import DamagedSource, StepscopeError
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.result import Series
@@ -19,6 +21,8 @@ from stepscope.model.throughput import UNKNOWN_NS, Throughput
 from stepscope.shim.settings import SeriesSettings
 from stepscope.shim.throughput_log import console_line
 from stepscope.sources import registry
+
+LINE = "| Train Device=CSX, Step={}, Loss=7.0, Rate={} samples/sec, GlobalRate={} samples/sec{}\n"
 
 
 def records(path: Path) -> dict[str, Throughput]:
@@ -62,7 +66,7 @@ def test_every_printed_rate_is_kept_as_the_parsed_logs_have_it(shared: Path) -> 
 
 
 def test_printed_rates_come_out_within_the_error_of_the_formula_check(shared: Path) -> None:
-    """The greatest errors are those of the check, which fitted two numbers, within a tenth: here only the start is free.
+    """The greatest errors are those of the check within a tenth: it fitted two numbers, here only the start is free.
 
     A batch size with fractions, such as the check's 2047.985, takes up the rounding of single stamps; samples are whole
     here, and a log of four points shows the difference.
@@ -106,6 +110,44 @@ def test_a_rate_asked_after_every_batch_is_shown_as_printed(shared: Path, number
         assert series(record).figures == "reported"
 
 
+def console(every_batch: bool, first: int = 1, batch: int = 112, drop: int = -1) -> str:
+    """A log whose first interval is one step, of a loop in which results arrive in bursts."""
+    random, clock = np.random.default_rng(5), Clock()
+    tracker, lines = stepscope.RateTracker(0.4, clock), []
+    for step in range(1, 801):
+        burst = step % 50 > 10
+        clock.now += round((0.005 if burst else 0.4) * 1e9 * random.uniform(0.9, 1.1)) if step > 1 else 24_000_000
+        tracker.add(batch)
+        logged = step == first or step % 50 == 0
+        if every_batch or logged:
+            rate = tracker.rate()
+        if logged and step // 50 != drop:
+            stamp = datetime.fromtimestamp(1_734_742_561 + clock.now / 1e9, timezone.utc)
+            line = LINE.format(step, f"{rate:.2f}", f"{tracker.global_rate():.2f}", "")
+            lines.append(f"{stamp:%Y-%m-%d %H:%M:%S},{stamp.microsecond // 1000:03} INFO:   {line}")
+    return "".join(lines)
+
+
+class Clock:
+    """A clock that shows what it is set to."""
+
+    now = 0
+
+    def __call__(self) -> int:
+        return self.now
+
+
+@pytest.mark.parametrize(("every_batch", "rule"), [(True, "batch"), (False, "log_step")])
+@pytest.mark.parametrize("drop", [-1, 8])
+def test_asking_after_every_batch_is_told_though_the_first_step_hides_it(
+    tmp_path: Path, every_batch: bool, rule: str, drop: int
+) -> None:
+    record = records(write(tmp_path, console(every_batch, drop=drop)))["train"]
+    assert (record.sampling_rule, record.batch_size) == (rule, 112)
+    assert record.reported.local_samples_per_sec[0] == record.reported.avg_samples_per_sec[0]
+    assert series(record).figures == ("reported" if every_batch else "computed")
+
+
 def test_an_excerpt_that_starts_late_gets_no_start(shared: Path) -> None:
     record = records(shared / "data" / "throughput" / "cerebras" / "log_23.txt")["train"]
     assert record.start_ns == UNKNOWN_NS
@@ -113,9 +155,6 @@ def test_an_excerpt_that_starts_late_gets_no_start(shared: Path) -> None:
     assert found.figures == "reported"
     assert found.local.tolist() == [397.31, 395.69]
     assert found.statistics["training_only"]["per_sec"] is None
-
-
-LINE = "| Train Device=CSX, Step={}, Loss=7.0, Rate={} samples/sec, GlobalRate={} samples/sec{}\n"
 
 
 def test_lines_without_a_time_are_shown_by_step(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from stepscope.model.columns import Header, Loss, Strings
 from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.throughput.console_fit import Origin, asked_per_batch, origin
+from stepscope.sources.throughput.console_fit import Origin, asked_per_batch, begins, origin
 from stepscope.sources.throughput.console_lines import RATE_MARK, ConsoleLog, Point, parse, series_of
 
 
@@ -94,10 +94,11 @@ def _counts(step: np.ndarray, found: Origin | None) -> np.ndarray:
 
 
 def _rule(points: Sequence[Point], found: Origin | None) -> str:
-    """A Rate that differs from GlobalRate at its first point was asked for before: after every batch."""
-    if found is None and points[0].step > 0:
+    if found is None and not begins([point.step for point in points]) and points[0].step > 0:
         return "unknown"
-    return "batch" if asked_per_batch(points) else "log_step"
+    if asked_per_batch(points):
+        return "batch"
+    return "log_step" if found or points[0].step == 0 else "unknown"
 
 
 def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:

@@ -26,6 +26,9 @@ STAMP_ERROR_S = 0.001
 LARGEST_DEVIATION_S = 0.25
 LEAST_POINTS = 3
 FIT_ROUNDS = 8
+UNLIKE = 0.02
+UNLIKE_SHARE = 0.25
+LEAST_UNLIKE = 2
 
 
 @dataclass(frozen=True)
@@ -51,7 +54,7 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
     step = np.array([point.step for point in points], np.float64)
     rate = np.array([point.global_rate for point in points])
     per_sample = step / rate
-    error = np.array([point.precision for point in points]) / rate
+    error = _precision(points) / rate
     batch = batch_size or _slope(per_sample, time_s, error)
     if not batch:
         return None
@@ -68,9 +71,42 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
 
 
 def asked_per_batch(points: Sequence[Point]) -> bool:
-    """Whether Rate was asked for between log steps: only the first answer of a tracker equals GlobalRate."""
+    """Whether Rate was asked for between log steps, after every batch.
+
+    Then it differs from GlobalRate at the first point, since only a tracker's first answer equals it. Where the first
+    point is the first step, many later ones differ from what GlobalRate tells of the log interval before; a few do where
+    lines are missing.
+    """
     first = points[0]
-    return abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision
+    if abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision:
+        return True
+    if not begins([point.step for point in points]) or any(point.global_rate <= 0 for point in points):
+        return False
+    return int(_unlike(points).sum()) >= max(LEAST_UNLIKE, UNLIKE_SHARE * len(points))
+
+
+def _unlike(points: Sequence[Point]) -> NDArray[np.bool_]:
+    """Where Rate differs, by more than digits explain, from one that was asked for at the point before and at this."""
+    step = np.array([point.step for point in points], np.float64)
+    average, local = (np.array([getattr(point, name) for point in points]) for name in ("global_rate", "rate"))
+    # Steps over GlobalRate is the time since the start, in a unit that cancels out.
+    since = step / average
+    rounding = 4 * (since * _precision(points) / average)[1:]
+    passed = np.diff(since)
+    told = (1 - Throughput.smoothing) * np.diff(step)
+    answer = local[1:] - Throughput.smoothing * local[:-1]
+    unlike: NDArray[np.bool_] = np.abs(answer * passed - told) > told * UNLIKE + np.abs(answer) * rounding
+    return unlike & (passed > 0)
+
+
+def begins(steps: Sequence[int]) -> bool:
+    """Whether the first of these ascending steps ends the first log interval."""
+    ascending = all(low < high for low, high in pairwise(steps))
+    return ascending and len(steps) > 1 and 0 < steps[0] <= steps[1] - steps[0]
+
+
+def _precision(points: Sequence[Point]) -> F64:
+    return np.array([point.precision for point in points])
 
 
 def _best_start(points: Sequence[Point], time_s: F64, total: F64, start: float) -> float:
@@ -80,7 +116,7 @@ def _best_start(points: Sequence[Point], time_s: F64, total: F64, start: float) 
     """
     printed = np.array([point.global_rate for point in points])
     local = np.array([point.rate for point in points])
-    both = not asked_per_batch(points) and bool((local > 0).all())
+    both = not asked_per_batch(points) and bool((local > 0).all() and (np.diff(time_s) > 0).all())
     carried = Throughput.smoothing ** np.arange(len(points))
     first = float(time_s[0])
     for _ in range(FIT_ROUNDS if start < first else 0):
@@ -105,11 +141,9 @@ def _smoothed(total: F64, time_s: F64, start: float) -> F64:
 
 def _from_the_start(points: Sequence[Point], begin_ns: int | None) -> bool:
     steps = [point.step for point in points]
-    ascending = all(low < high for low, high in pairwise(steps))
     timed = all(point.time_ns is not None and point.global_rate > 0 for point in points)
-    if not (ascending and timed and steps[0] > 0):
-        return False
-    return begin_ns is not None or (len(steps) > 1 and steps[0] <= steps[1] - steps[0])
+    ascending = all(low < high for low, high in pairwise(steps))
+    return timed and (begins(steps) or (begin_ns is not None and ascending and steps[0] > 0))
 
 
 def _slope(per_sample: np.ndarray, time_s: np.ndarray, error: np.ndarray) -> int:
