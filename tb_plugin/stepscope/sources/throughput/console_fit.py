@@ -74,8 +74,8 @@ def asked_per_batch(points: Sequence[Point]) -> bool:
     """Whether Rate was asked for between log steps, after every batch.
 
     Then it differs from GlobalRate at the first point, since only a tracker's first answer equals it. Where the first
-    point is the first step, many later ones differ from what GlobalRate tells of the log interval before; a few do where
-    lines are missing.
+    point is the first step, many later ones differ from what GlobalRate tells of the log interval before; a few do
+    where lines are missing.
     """
     first = points[0]
     if abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision:
@@ -88,15 +88,15 @@ def asked_per_batch(points: Sequence[Point]) -> bool:
 def _unlike(points: Sequence[Point]) -> NDArray[np.bool_]:
     """Where Rate differs, by more than digits explain, from one that was asked for at the point before and at this."""
     step = np.array([point.step for point in points], np.float64)
-    average, local = (np.array([getattr(point, name) for point in points]) for name in ("global_rate", "rate"))
+    average = np.array([point.global_rate for point in points])
+    local = np.array([point.rate for point in points])
     # Steps over GlobalRate is the time since the start, in a unit that cancels out.
     since = step / average
     rounding = 4 * (since * _precision(points) / average)[1:]
     passed = np.diff(since)
     told = (1 - Throughput.smoothing) * np.diff(step)
     answer = local[1:] - Throughput.smoothing * local[:-1]
-    unlike: NDArray[np.bool_] = np.abs(answer * passed - told) > told * UNLIKE + np.abs(answer) * rounding
-    return unlike & (passed > 0)
+    return (passed > 0) & (np.abs(answer * passed - told) > told * UNLIKE + np.abs(answer) * rounding)
 
 
 def begins(steps: Sequence[int]) -> bool:
