@@ -96,7 +96,9 @@ def _unlike(points: Sequence[Point]) -> NDArray[np.bool_]:
     passed = np.diff(since)
     told = (1 - Throughput.smoothing) * np.diff(step)
     answer = local[1:] - Throughput.smoothing * local[:-1]
-    return (passed > 0) & (np.abs(answer * passed - told) > told * UNLIKE + np.abs(answer) * rounding)
+    allowed = told * UNLIKE + np.abs(answer) * rounding
+    unlike: NDArray[np.bool_] = (np.abs(answer * passed - told) > allowed) & (passed > 0)
+    return unlike
 
 
 def begins(steps: Sequence[int]) -> bool:
