@@ -85,6 +85,7 @@ OTHER_SHAPES: dict[str, dict[str, str]] = {
     "started from a row": {"lens": "views", "run": RUN, "view": "scope", "root": "2"},
     "hidden by options": {"lens": "views", "run": RUN, "opt.min_micros": "1000000000"},
     "compared from a row": {"lens": "views", "run": "rank0", "compare": "rank1", "view": "scope", "from": "aten::mm"},
+    "compared in order of time": {"lens": "views", "run": "rank0", "compare": "rank1", "view": "scope", "host": "time"},
     "compared, no match": {"lens": "views", "run": "rank0", "compare": "rank1", "search": "no such op"},
     "pairs": {"lens": "incore", "run": "pairs-a"},
     "pairs compared": {"lens": "incore", "run": "pairs-a", "compare": "pairs-b"},

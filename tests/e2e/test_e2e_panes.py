@@ -70,3 +70,13 @@ def test_only_what_a_profile_has_is_offered(server: Server, watched: Watched) ->
     expect(panel.get_by_role("radiogroup", name="Shown").get_by_role("radio")).to_have_text(
         ["views", "steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"]
     )
+
+
+def test_a_comparison_is_drawn_in_order_of_time(server: Server, watched: Watched) -> None:
+    panel = pane(watched, server, "", "&p.stepscope.view=scope&p.stepscope.compare=rank1")
+    panel.get_by_role("radio", name="in order of time").click()
+    parts = panel.get_by_role("region", name="Parts in order of time").get_by_role("button")
+    for word in ("this run", "baseline", "difference", "accumulated"):
+        expect(parts.first).to_have_attribute("aria-label", re.compile(word))
+    expect(panel).to_contain_text("what they add up to")
+    expect(watched.page).to_have_url(re.compile(r"p\.stepscope\.host=time"))

@@ -103,7 +103,7 @@ function Bars({ parts, quantity, selected, onPick }: BarsProps) {
             <i class="mine" style={tall(part.a)} />
             <i class="theirs" style={tall(part.b)} />
           </span>
-          <b>{rowName(part.name.slice(part.name.lastIndexOf("/") + 1))}</b>
+          <b>{part.name.split(/\/|::/).pop()}</b>
         </button>
       ))}
     </div>
