@@ -27,6 +27,7 @@ BURST_RATIO = 0.67
 CAUGHT_UP_SHARE = 0.1
 PAUSE_RATIO = 2.0
 PAUSE_CAUGHT_UP_SHARE = 0.5
+CHUNK = 1024
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,9 @@ def stalls(pace: Pace, disturbed: Bools, typical: float, most: int) -> list[Paus
     slow = np.flatnonzero(calm & (times > least * typical))
     extra = (times[slow] - typical) * pace.steps[slow]
     enough = extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)
-    for at in np.flatnonzero(enough & (times[slow] <= ratio * typical)).tolist():
+    lesser = np.flatnonzero(enough & (times[slow] <= ratio * typical))
+    enough[lesser] = False
+    for at in lesser[np.argsort(-extra[lesser], kind="stable")[:most]].tolist():
         # A lesser pause is told from a slow interval by what catches up after it.
         enough[at] = burst(pace, int(slow[at]), typical, extra[at], PAUSE_CAUGHT_UP_SHARE) > 0
     slow, extra = slow[enough], extra[enough]
@@ -92,9 +95,11 @@ def burst(pace: Pace, after: int, typical: float, paused_ns: float, share: float
     They are a burst where they catch up at least this share of the pause; a single fast step is chance unless it
     catches up most of it.
     """
-    fast = pace.per_step_ns[after + 1 :] < BURST_RATIO * typical
-    length = int(np.argmin(fast)) if not fast.all() else len(fast)
-    drained = slice(after + 1, after + 1 + length)
+    first = stop = after + 1
+    while stop < len(pace) and (fast := pace.per_step_ns[stop : stop + CHUNK] < BURST_RATIO * typical)[0]:
+        stop += len(fast) if fast.all() else int(np.argmin(fast))
+    length = stop - first
+    drained = slice(first, stop)
     saved = float(((typical - pace.per_step_ns[drained]) * pace.steps[drained]).sum())
     least = PAUSE_CAUGHT_UP_SHARE if pace.stride == length == 1 else share
     return length if saved >= least * paused_ns else 0
