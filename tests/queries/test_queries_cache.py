@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 
 import numpy as np
+import pytest
 
 from stepscope.model.profile import Nodes, Profile
 from stepscope.queries.cache import Cache, record_bytes
@@ -47,6 +48,14 @@ def test_a_failure_is_not_kept() -> None:
         cache.get("a", make)
     except ValueError:
         assert cache.get("a", make) == 7
+
+
+def test_keys_of_failures_do_not_gather() -> None:
+    cache = Cache(2)
+    for key in range(10):
+        with pytest.raises(ZeroDivisionError):
+            cache.get(key, lambda: 1 // 0)
+    assert not cache._cells
 
 
 def test_a_slow_value_does_not_keep_another_from_being_read() -> None:

@@ -35,7 +35,14 @@ class Cache:
         with self._lock:
             cell = self._cells.setdefault(key, _Cell())
             self._cells.move_to_end(key)
-        value: T = cell.get(make)
+        try:
+            value: T = cell.get(make)
+        except BaseException:
+            # What cannot be made is not kept: there may be any number of such keys.
+            with self._lock:
+                if self._cells.get(key) is cell and not cell.made:
+                    del self._cells[key]
+            raise
         with self._lock:
             cell.cost = self._cost(value)
             self._shrink()
@@ -54,6 +61,10 @@ class _Cell:
         self.cost = 0
         self._lock = threading.Lock()
         self._made: list[Any] = []
+
+    @property
+    def made(self) -> bool:
+        return bool(self._made)
 
     def get(self, make: Callable[[], Any]) -> Any:
         with self._lock:

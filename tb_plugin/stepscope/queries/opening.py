@@ -34,12 +34,27 @@ def open(
     Raises:
         SourceError: There is nothing at the path, the file is of no recognised format, or nothing can be read from it.
     """
+    if not os.fspath(source):
+        raise SourceError("an empty path", remedy='Give "." for the current folder')
     runs = () if run is None else (run,) if isinstance(run, str) else tuple(run)
     return Source(catalog(Path(source)), Choice(runs, name, record_step), where=str(source))
 
 
 def catalog(path: Path) -> Catalog:
-    """The records at a path."""
+    """The records at a path.
+
+    Raises:
+        SourceError: See `open`.
+    """
+    try:
+        return _catalog(path)
+    except OSError as error:
+        found = f"cannot be read ({error.strerror or error})"
+        where = str(error.filename or path)
+        raise SourceError(found, where=f"{where:.500}", remedy="Check the path and its permissions") from error
+
+
+def _catalog(path: Path) -> Catalog:
     if not path.exists():
         raise SourceError("there is no such file or folder", where=str(path), remedy="Check the path")
     if path.is_dir():
