@@ -59,6 +59,8 @@ def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequ
 
 def test_a_text_is_not_found_across_two_names() -> None:
     assert SearchTable(Strings.of(["ab", "cd", ""])).contains("bc").tolist() == [False, False, False]
+    assert SearchTable(Strings.of(["xa", "", "aa", "a"])).contains("aa").tolist() == [False, False, True, False]
+    assert SearchTable(Strings.of([])).contains("a").tolist() == []
 
 
 def test_regexes_cover_the_whole_name_and_search_any_part() -> None:

@@ -57,6 +57,8 @@ def test_sums_cover_the_subtree(parent: Ints, data: st.DataObject) -> None:
     values = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=len(tree), max_size=len(tree))), np.int64)
     for row, total in enumerate(tree.sums(values).tolist()):
         assert total == values[row : tree.end[row]].sum()
+    some = data.draw(st.lists(st.integers(0, len(tree) - 1), max_size=5))
+    assert tree.sums_of(values, some).tolist() == tree.sums(values)[some].tolist()
     for row, total in enumerate(tree.path_sums(values).tolist()):
         assert total == values[row] + sum(values[above] for above in ancestors(tree.parent, row))
 

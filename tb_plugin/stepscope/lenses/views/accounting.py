@@ -113,12 +113,11 @@ class RowFigures:
         self._root_definitions = 0
         self._own: dict[str, Ints] = {}
         self._total: dict[str, Ints] = {}
-        self._running: dict[str, Ints] = {}
 
     def over(self, tree: Tree, rows: Ints, root_definitions: int = 0) -> RowFigures:
         """The same own figures, with totals over another tree of (some of) the rows."""
         other = copy.copy(self)
-        other._total, other._running = {}, {}
+        other._total = {}
         other._tree = (tree, rows)
         other._root_definitions = root_definitions
         return other
@@ -142,7 +141,7 @@ class RowFigures:
         if field in self._total or field == DEFINITIONS or not own_tree:
             return self.total(field)[wanted]
         twice = np.where(np.equal(wanted, 0), self._twice(field), 0)
-        return tree.between(self._running_shares(field), wanted) - twice
+        return tree.sums_of(self._shares(field), wanted) - twice
 
     @cached_property
     def call_times(self) -> CallTimes:
@@ -189,18 +188,10 @@ class RowFigures:
         stay = self.accounting.stay
         return own if stay.all() else np.where(stay, own, 0)
 
-    def _running_shares(self, field: str) -> Ints:
-        if field not in self._running:
-            tree, rows = self._tree
-            self._running[field] = tree.running(self._shares(field)[rows])
-        return self._running[field]
-
     def _compute_total(self, field: str) -> Ints:
         tree, rows = self._tree
-        running = self._running_shares(field)
-        del self._running[field]
         total = np.zeros(len(self.layout), np.int64)
-        total[rows] = running[tree.end] - running[:-1]
+        total[rows] = tree.sums(self._shares(field)[rows])
         if self._launched is not None:
             apart = np.isin(self.layout.kind, (NodeKind.DEVICE, NodeKind.RUNTIME))
             total[rows] = np.where(apart[rows], tree.sums(self.own(field)[rows]), total[rows])

@@ -15,7 +15,6 @@ from stepscope.errors import OptionError
 from stepscope.model.columns import Array, Ints, Strings
 
 _MEMORY_BYTES = 64 << 20
-_END = b"\xff"
 _FEW = 16
 _MANY = 10_000
 _SAMPLE = 1000
@@ -92,13 +91,8 @@ class SearchTable:
         self._table = table
 
     @cached_property
-    def _bytes(self) -> bytes:
-        """All texts, each with an end that no UTF-8 has, so that nothing is found across two of them."""
-        return _END.join(slices(self._table)) + _END
-
-    @cached_property
     def _lower(self) -> bytes:
-        return self._bytes.lower()
+        return self._table.blob.tobytes().lower()
 
     def contains(self, text: str, *, regex: bool = False, ignore_case: bool = False) -> Array:
         """Whether each text holds `text`, or has a part that matches it as a regex.
@@ -107,7 +101,7 @@ class SearchTable:
             OptionError: The regex is not RE2's.
         """
         if not regex and not ignore_case:
-            return self._find(self._bytes, text.encode("utf-8", "replace"))
+            return self._find(self._table.blob.data, text.encode("utf-8", "replace"))
         if not regex and text.isascii():
             return self._find(self._lower, text.lower().encode())
         pattern = text if regex else re2.escape(text)
@@ -120,12 +114,21 @@ class SearchTable:
         matcher.Compile()
         return _matches(matcher, slices(self._table))
 
-    def _find(self, data: bytes, needle: bytes) -> Array:
-        found = np.zeros(len(self._table), bool)
-        starts = [match.start() for match in re.finditer(re.escape(needle), data)] if needle else []
-        end = self._table.end + np.arange(len(found))
-        found[np.searchsorted(end, starts)] = True
-        return found if needle else ~found
+    def _find(self, data: bytes | memoryview, needle: bytes) -> Array:
+        end = self._table.end
+        found = np.full(len(end), not needle)
+        if not needle or not len(data):
+            return found
+        starts = np.fromiter((match.start() for match in re.finditer(re.escape(needle), data)), np.int64)
+        text = np.searchsorted(end, starts, side="right")
+        inside = starts + len(needle) <= end[text]
+        found[text[inside]] = True
+        # What is found across texts may hide what begins a little later, in one of them.
+        for start, at in zip(starts[~inside].tolist(), text[~inside].tolist(), strict=True):
+            while end[at] < start + len(needle):
+                at += 1
+                found[at] |= needle in bytes(data[end[at - 1] : end[at]])
+        return found
 
 
 def _matches(matcher: Any, texts: Sequence[bytes]) -> Array:

@@ -30,18 +30,19 @@ class Tree:
 
     def sums(self, values: Array) -> Array:
         """For each row the sum of `values` over its subtree, itself included."""
-        running = self.running(values)
-        return running[self.end] - running[:-1]
-
-    def running(self, values: Array) -> Array:
-        """The sum of `values` over the rows before each row, and over all: what sums over subtrees are taken from."""
         running = np.zeros(len(self) + 1, values.dtype)
         np.cumsum(values, out=running[1:])
-        return running
+        return running[self.end] - running[:-1]
 
-    def between(self, running: Array, rows: Sequence[int] | Ints) -> Array:
-        """The sums over the subtrees of some rows."""
-        return running[self.end[rows]] - running[rows]
+    def sums_of(self, values: Array, rows: Sequence[int] | Ints) -> Array:
+        """The same of some rows: for few it takes a fraction of the time."""
+        first, last = np.asarray(rows, np.int64), self.end[rows]
+        edges = np.sort(np.concatenate((first, last)))
+        edges = edges[np.append(edges[1:] != edges[:-1], True)[: len(edges)]]
+        running = np.zeros(len(edges), values.dtype)
+        if len(edges):
+            np.cumsum(np.add.reduceat(values[: edges[-1]], edges[:-1]), out=running[1:])
+        return running[np.searchsorted(edges, last)] - running[np.searchsorted(edges, first)]
 
     def path_sums(self, values: Ints) -> Ints:
         """For each row the sum of `values` over itself and the rows above it."""
