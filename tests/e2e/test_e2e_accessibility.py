@@ -150,6 +150,12 @@ def test_forced_colours_keep_the_selection_in_sight_and_reduced_motion_moves_not
         other = panel.frame.locator(".switch [aria-checked=false]").first
         background = "button => getComputedStyle(button).backgroundColor"
         assert chosen.evaluate(background) != other.evaluate(background)
+        # Else the browser paints the page's colour behind the letters, which have that very colour.
+        assert chosen.evaluate("button => getComputedStyle(button).forcedColorAdjust") == "none"
+        edge = "tab => getComputedStyle(tab).borderBottomColor"
+        tabs = panel.frame.locator(".header [role=tab]")
+        edges = {tab.evaluate(edge) for tab in tabs.all() if tab.get_attribute("aria-selected") == "false"}
+        assert tabs.and_(panel.frame.locator("[aria-selected=true]")).evaluate(edge) not in edges
         moving = "() => document.getAnimations().filter(one => one.playState === 'running').length"
         assert panel.frame.evaluate(moving) == 0
     finally:

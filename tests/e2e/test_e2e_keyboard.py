@@ -134,6 +134,24 @@ def test_the_icicle_is_walked_and_zoomed(panel: Panel) -> None:
     expect(panel.frame.get_by_label("Start of the tree")).to_have_count(0)
 
 
+def test_a_switch_is_one_stop_and_its_arrows_choose(panel: Panel) -> None:
+    start(panel, lens="views", run=RUN, view="op")
+    panel.tab_to("radio op")
+    panel.press("ArrowRight")
+    panel.settle()
+    expect(panel.frame.get_by_role("radio", name="scope", exact=True)).to_be_checked()
+    assert panel.focused() == "radio scope"
+    panel.press("ArrowLeft", "ArrowLeft")
+    panel.settle()
+    assert panel.focused() == "radio code"
+    start(panel, lens="views", run=RUN, view="op")
+    panel.tab_to("radio views")
+    for pane in ("steps", "trace"):
+        panel.press("ArrowRight")
+        panel.settle()
+        assert panel.focused() == f"radio {pane}"
+
+
 def test_the_chart_zooms_and_changes_its_axes(panel: Panel) -> None:
     start(panel, lens="throughput")
     panel.tab_to("application samples per second")
@@ -160,6 +178,10 @@ def test_the_table_of_collectives_is_walked(panel: Panel) -> None:
     panel.tab_to("grid")
     panel.press("Home")
     assert selected(panel)
+    panel.tab_to("tab occurrences")
+    panel.press("ArrowRight", "ArrowRight")
+    assert panel.focused() == "tab bandwidth"
+    expect(panel.frame.get_by_role("tab", name="bandwidth")).to_have_attribute("aria-selected", "true")
 
 
 def test_a_finding_leads_to_its_evidence(panel: Panel) -> None:

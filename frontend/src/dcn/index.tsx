@@ -203,9 +203,19 @@ function Pane({ document, rows, row, place }: PaneProps) {
   const shown = `${row === undefined ? "" : rowKey(row)} ${place.key}`;
   const [paged, setPaged] = useState({ shown, offset: 0 });
   const offset = paged.shown === shown ? paged.offset : 0;
+  const pick = (name: string) => session.update({ pane: name, zoom: null });
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const at = (PANES.indexOf(pane) + step + PANES.length) % PANES.length;
+    if (step === 0) return;
+    pick(PANES[at] ?? pane);
+    (event.currentTarget as Element).querySelectorAll<HTMLElement>("[role=tab]")[at]?.focus();
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
     <section class="pane" aria-label="Below the table">
-      <div class="tabs" role="tablist" aria-label="What is shown below the table">
+      <div class="tabs" role="tablist" aria-label="What is shown below the table" onKeyDown={onKeyDown}>
         {PANES.map((name) => (
           <button
             key={name}
@@ -213,7 +223,8 @@ function Pane({ document, rows, row, place }: PaneProps) {
             role="tab"
             class="tab"
             aria-selected={name === pane}
-            onClick={() => session.update({ pane: name, zoom: null })}
+            tabIndex={name === pane ? 0 : -1}
+            onClick={() => pick(name)}
           >
             {name}
           </button>

@@ -7,7 +7,7 @@ import { Lanes } from "../ui/lanes";
 import type { Kind } from "../ui/lanes_scene";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { type InCoreDocument, type Phase, phasesOf } from "./document";
+import { comparedKey, type InCoreDocument, type Phase, phasesOf } from "./document";
 import { HUES } from "./phase_lanes";
 import { unitsOf } from "./units";
 
@@ -83,8 +83,8 @@ export function Aligned() {
             { label: `from ${boundary}`, value: units.exact(block.start) },
           ],
         })}
-        selected={drawn.kinds.findIndex((kind) => kind.name === key)}
-        onSelect={(id) => session.update({ key: drawn.kinds[id]?.name ?? "" })}
+        selected={drawn.kinds.findIndex((kind) => comparedKey(kind.name) === key)}
+        onSelect={(id) => session.update({ key: comparedKey(drawn.kinds[id]?.name ?? "") })}
         zoom={session.state.value.zoom}
         onZoom={(zoom) => session.update({ zoom })}
         fileName="comparison"

@@ -176,6 +176,11 @@ export function phaseName(from: string, to: string, named: boolean): string {
   return named ? `${from} → ${to}` : `${to}-${from}`;
 }
 
+/** What a phase is called in comparisons: the later boundary first, whoever named the boundaries. */
+export function comparedKey(name: string): string {
+  return name.includes(" → ") ? name.split(" → ").reverse().join("-") : name;
+}
+
 /** The total that the document states for its phases. */
 export function totalOf(document: InCoreDocument): number | undefined {
   return document.l2?.partition ? document.l2.total : document.total;

@@ -75,11 +75,11 @@ function Compared({ document }: { document: InCoreComparison }) {
 /** Rows of a pair of runs, or of a run that stands alone. */
 const OF_RUN = /^(pair|run) -?\d+\//;
 
-/** `pair 3/merged/total` as words; a phase's name as it is. */
+/** `pair 3/merged/total` as words; boundaries with names of their own in the order of time, as everywhere else. */
 export function comparedName(key: string): string {
-  return OF_RUN.test(key)
-    ? wordsOf(key.replace("merged-split", "merged − split").replaceAll("/", " · "))
-    : wordsOf(key);
+  if (OF_RUN.test(key)) return wordsOf(key.replace("merged-split", "merged − split").replaceAll("/", " · "));
+  const [later = "", earlier = "", ...more] = key.split("-");
+  return later.length > 1 && earlier.length > 1 && more.length === 0 ? `${earlier} → ${later}` : wordsOf(key);
 }
 
 const SETUP = {

@@ -19,6 +19,7 @@ const WIDGET_KEYS: [string, [string, string][]][] = [
       ["↑ at the top", "To the head: Enter sorts, Shift+← → resizes"],
     ],
   ],
+  ["In a switch", [["← →", "Another choice"]]],
   [
     "In an icicle",
     [

@@ -104,23 +104,49 @@ interface SwitchProps<T extends string> {
   readonly disabled?: string;
 }
 
-/** A few choices of which one holds. */
+const STEPS: Readonly<Record<string, number>> = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 };
+
+/** A few choices of which one holds. One stop of Tab; the arrows choose. */
 export function Switch<T extends string>({ label, value, choices, onPick, disabled = "" }: SwitchProps<T>) {
+  const at = Math.max(
+    choices.findIndex(({ word }) => word === value),
+    0,
+  );
+  const pick = (word: T) => {
+    if (word !== value) onPick(word);
+    // What was picked may show another toolbar, with this switch anew.
+    requestAnimationFrame(() => focusChosen(label));
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    const step = STEPS[event.key];
+    const next = choices[(at + (step ?? 0) + choices.length) % choices.length];
+    if (step === undefined || next === undefined || disabled !== "") return;
+    pick(next.word);
+    event.preventDefault();
+    event.stopPropagation();
+  };
   return (
-    <div class="switch" role="radiogroup" aria-label={label}>
-      {choices.map(({ word, title, help }) => (
+    <div class="switch" role="radiogroup" aria-label={label} onKeyDown={onKeyDown}>
+      {choices.map(({ word, title, help }, place) => (
         <button
           key={word}
           type="button"
           role="radio"
           aria-checked={word === value}
+          tabIndex={place === at ? 0 : -1}
           title={disabled || help}
           disabled={disabled !== "" && word !== value}
-          onClick={() => word !== value && onPick(word)}
+          onClick={() => pick(word)}
         >
           {title}
         </button>
       ))}
     </div>
   );
+}
+
+function focusChosen(label: string): void {
+  const groups = [...document.querySelectorAll(`[role="radiogroup"]`)];
+  const group = groups.find((one) => one.getAttribute("aria-label") === label);
+  group?.querySelector<HTMLElement>('[aria-checked="true"]')?.focus();
 }

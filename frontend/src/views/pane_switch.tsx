@@ -1,7 +1,7 @@
 /** Views, or another question to the same profile. Only what the profile has is offered. */
 
 import { address } from "../lib/api";
-import { Switch } from "../ui/menu";
+import { ExportMenu, Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
 
 const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> = {
@@ -26,20 +26,8 @@ export function PaneExport() {
   const shape = SHAPES[pane] ?? pane;
   const window = zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
   const more = { by: pane === "kernels" ? host : "", device: pane === "memory" ? host : "", ...window };
-  return (
-    <>
-      {["csv", "json"].map((format) => (
-        <a
-          key={format}
-          class="button"
-          href={address("export", { run, name, record_step, lens: "views", shape, format, ...more })}
-          download
-        >
-          {format.toUpperCase()}
-        </a>
-      ))}
-    </>
-  );
+  const url = (format: string) => address("export", { run, name, record_step, lens: "views", shape, format, ...more });
+  return <ExportMenu title="All that this pane's tables hold, in the source's units" url={url} />;
 }
 
 /** The panes that can be shown. */
