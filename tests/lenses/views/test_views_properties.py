@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from view_profiles import few, profiles
 
-from stepscope.lenses.views import ViewEngine, ViewsOptions, compare
+from stepscope.lenses.views import ViewEngine, ViewsOptions, accounting, compare
 from stepscope.model.profile import Profile
 
 VIEWS = ("scope", "graph", "op", "code")
@@ -46,6 +47,22 @@ def test_a_total_is_the_sum_of_what_the_rows_below_cost_themselves(
     for field in TOTALS:
         own = result.exact(field)
         assert result.exact(f"total_{field}").tolist() == result.tree.sums(own).tolist()
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@few
+@given(profiles(), ACCOUNT, st.booleans(), st.booleans())
+def test_the_totals_of_some_rows_are_those_among_all(
+    view: str, profile: Profile, account: tuple[str, ...], nested: bool, displayed: bool
+) -> None:
+    options = ViewsOptions(view=view, account_type_regexes=account, account_displayed_op_only=displayed, min_micros=2)
+    profile = replace(profile, nested=nested)
+    some, every = ViewEngine(profile).analyze(options), ViewEngine(profile).analyze(options)
+    rows = list(range(0, len(every), 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(accounting, "_FEW", 0.1)
+        for field in every.fields:
+            assert some.exact(field.name, rows).tolist() == every.exact(field.name)[rows].tolist()
 
 
 @few

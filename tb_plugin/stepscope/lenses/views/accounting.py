@@ -19,6 +19,7 @@ from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import NodeKind, Profile
 
 SCOPE_TYPE = b"_kTFScopeParent"
+_FEW = 64
 HOST_TIME = ("cpu_exec_micros", "exec_micros")
 DEFINITIONS = "definition_count"
 """The figure behind `total_definition_count`: how many graph nodes."""
@@ -138,7 +139,8 @@ class RowFigures:
         """The totals of some rows, which for few is a fraction of the work."""
         tree, rows = self._tree
         own_tree = isinstance(rows, slice) and self._launched is None and self._with_called is None
-        if field in self._total or field == DEFINITIONS or not own_tree:
+        few = len(wanted) < len(self.layout) // _FEW
+        if field in self._total or field == DEFINITIONS or not own_tree or not few:
             return self.total(field)[wanted]
         twice = np.where(np.equal(wanted, 0), self._twice(field), 0)
         return tree.sums_of(self._shares(field), wanted) - twice
