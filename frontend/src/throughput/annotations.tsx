@@ -1,12 +1,21 @@
+import { useState } from "preact/hooks";
 import { useSession } from "../ui/session";
 import type { AnnotationDocument } from "./document";
 import type { Shown } from "./index";
 import { Axis, type XKind } from "./lines";
 
+/** More of a kind than these are shown when asked for. */
+const MOST_OF_A_KIND = 5;
+
 /** What disturbed a run, in words; each leads to its place in the chart. */
 export function Annotations({ shown, x }: { shown: Shown; x: XKind }) {
   const session = useSession();
+  const [all, setAll] = useState(false);
   const { annotations } = shown.series;
+  const few = annotations.filter(
+    ({ kind }, at) => annotations.slice(0, at).filter((before) => before.kind === kind).length < MOST_OF_A_KIND,
+  );
+  const more = annotations.length - few.length;
   const axis = new Axis(shown.series, x);
   const show = (annotation: AnnotationDocument) => {
     const zoom = zoomOf(annotation, axis);
@@ -16,7 +25,7 @@ export function Annotations({ shown, x }: { shown: Shown; x: XKind }) {
     <aside class="drawer wide" aria-label="What disturbed the run">
       <h2>What disturbed {shown.label}</h2>
       <ul class="plain">
-        {annotations.map((annotation) => (
+        {(all ? annotations : few).map((annotation) => (
           <li key={`${annotation.kind} ${annotation.start_ns} ${annotation.step}`} class="annotation">
             {annotation.start_ns === null ? (
               <strong>{annotation.title}</strong>
@@ -30,6 +39,11 @@ export function Annotations({ shown, x }: { shown: Shown; x: XKind }) {
           </li>
         ))}
       </ul>
+      {more > 0 && (
+        <button type="button" class="link" aria-expanded={all} onClick={() => setAll(!all)}>
+          {all ? "Show fewer" : `Show ${more} more`}
+        </button>
+      )}
     </aside>
   );
 }

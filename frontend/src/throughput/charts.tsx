@@ -5,7 +5,7 @@ import { format, formatClock, percent } from "../lib/units";
 import { Chart, type Line } from "../ui/chart";
 import { useSession } from "../ui/session";
 import type { Shown } from "./index";
-import { seriesLines, seriesSpans, stepTimeLine, timesBaseline, type XKind } from "./lines";
+import { seriesLines, seriesMarks, seriesSpans, stepTimeLine, timesBaseline, type XKind } from "./lines";
 
 interface ChartProps {
   readonly shown: readonly Shown[];
@@ -28,7 +28,10 @@ export function ThroughputChart({ shown, picked, x, onReady }: ChartProps) {
   );
   // The spans of several runs over each other would say nothing.
   const spans = useMemo(
-    () => (picked && !picked.muted && chart !== "step time" ? seriesSpans(picked.series, x) : []),
+    () =>
+      picked && !picked.muted && chart !== "step time"
+        ? [...seriesMarks(picked.series, x), ...seriesSpans(picked.series, x)]
+        : [],
     [picked, x, chart],
   );
   const formatX = useCallback((value: number) => formatXOf(chart === "step time" ? "step time" : x, value), [chart, x]);

@@ -15,6 +15,16 @@ const SPAN_HUES: Readonly<Record<string, string>> = {
   data: "#b8475f",
 };
 
+const MARK_HUES: Readonly<Record<string, string>> = {
+  first_step: "#b3702d",
+  stall: "#c2410c",
+  burst: "#b58900",
+  reset: "#7c8694",
+  resume: "#7c8694",
+  clock_step: "#7c8694",
+};
+const MOMENTS = ["reset", "resume", "clock_step"];
+
 /** What a series is called: its run, and what tells it from the run's other series. */
 export function labels(series: readonly SeriesDocument[]): string[] {
   const namesOf = (run: string) => new Set(series.filter((one) => one.run === run).map((one) => one.name));
@@ -150,6 +160,18 @@ export function seriesSpans(series: SeriesDocument, x: XKind): Span[] {
     const [from, to] = [axis.at(start_ns), axis.at(end_ns)];
     if (from === null || to === null) return [];
     return [{ from, to, label: open ? `${kind} (still open)` : kind, colour: spanColour(kind) }];
+  });
+}
+
+/** Disturbances that are no spans: found pauses as stretches, and moments such as a reset as lines. */
+export function seriesMarks(series: SeriesDocument, x: XKind): Span[] {
+  const axis = new Axis(series, x);
+  return series.annotations.flatMap(({ kind, title, start_ns, end_ns }) => {
+    const colour = MARK_HUES[kind];
+    const from = start_ns === null ? null : axis.at(start_ns);
+    if (colour === undefined || from === null) return [];
+    const to = end_ns === null ? from : (axis.at(end_ns) ?? from);
+    return [{ from, to, label: title, colour, line: MOMENTS.includes(kind) }];
   });
 }
 

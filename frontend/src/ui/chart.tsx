@@ -21,6 +21,8 @@ export interface Span {
   readonly to: number;
   readonly label: string;
   readonly colour: string;
+  /** A moment: a line over the chart's height. */
+  readonly line?: boolean;
 }
 
 export interface ChartProps {
@@ -46,6 +48,8 @@ export interface Frame {
 const MARGIN = { left: 58, right: MARGIN_RIGHT, top: 10, bottom: 24 };
 const MAX_IN_TOOLTIP = 8;
 const SHORTEST_DRAG_PX = 4;
+/** How near the pointer must be to a short span. */
+const NEAR_PX = 3;
 
 export function Chart(props: ChartProps) {
   const box = useRef<HTMLDivElement>(null);
@@ -174,7 +178,8 @@ function Overlay({ props, frame, pointer, dragFrom }: OverlayProps) {
     label: line.label,
     value: props.formatY(point.y),
   }));
-  const inside = props.spans.filter(({ from, to }) => from <= value && value <= to);
+  const reach = NEAR_PX / Math.max(Math.abs(frame.x.at(1) - frame.x.at(0)), Number.MIN_VALUE);
+  const inside = props.spans.filter(({ from, to }) => from - reach <= value && value <= to + reach);
   rows.push(...inside.map(({ label, colour }) => ({ label, colour, value: "" })));
   const more = near.length - MAX_IN_TOOLTIP;
   return (

@@ -84,11 +84,12 @@ function drawAxes(context: CanvasRenderingContext2D, drawn: Drawn, { left, right
   context.stroke();
 }
 
-function drawSpan(context: CanvasRenderingContext2D, { from, to, colour }: Span, { x }: Frame, edges: Edges): void {
-  const left = x.at(from);
-  const width = Math.max(x.at(to) - left, 2);
+function drawSpan(context: CanvasRenderingContext2D, span: Span, { x }: Frame, edges: Edges): void {
+  const left = x.at(span.from);
+  const width = Math.max(x.at(span.to) - left, 2);
   if (left > edges.right || left + width < edges.left) return;
-  context.fillStyle = colour;
+  context.fillStyle = span.colour;
+  if (span.line) context.fillRect(Math.round(left), edges.top, 1, edges.bottom - edges.top);
   // Many short spans side by side would hide the lines: they are ticks on top only.
   if (width >= LEAST_SPAN * (edges.right - edges.left)) {
     context.globalAlpha = 0.18;

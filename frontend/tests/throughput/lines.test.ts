@@ -7,6 +7,7 @@ import {
   interpolate,
   labels,
   seriesLines,
+  seriesMarks,
   seriesSpans,
   stepTimeLine,
   timesBaseline,
@@ -128,4 +129,20 @@ test("the histogram of step times is stairs of shares over the logarithm of the 
   expect(line?.x.map(Math.round)).toEqual([1, 2, 2, 3]);
   expect(line?.y).toEqual([0.75, 0.75, 0.25, 0.25]);
   expect(stepTimeLine(series(), "a", "red")).toEqual([]);
+});
+
+test("found pauses are stretches in the chart, resets lines, and what is about the whole run is not in it", () => {
+  const annotation = { title: "", text: "", step: null };
+  const marked = series({
+    annotations: [
+      { ...annotation, kind: "aliasing", start_ns: null, end_ns: null },
+      { ...annotation, kind: "stall", title: "Stall", start_ns: stamp(1), end_ns: stamp(2) },
+      { ...annotation, kind: "reset", title: "Reset", start_ns: stamp(3), end_ns: null },
+      { ...annotation, kind: "checkpoint", start_ns: stamp(1), end_ns: stamp(2) },
+    ],
+  });
+  expect(seriesMarks(marked, "relative")).toMatchObject([
+    { from: 1, to: 2, label: "Stall", line: false },
+    { from: 3, to: 3, label: "Reset", line: true },
+  ]);
 });
