@@ -50,6 +50,12 @@ def test_the_command_and_python_give_the_same_numbers(capsys: pytest.CaptureFixt
     assert printed == json.loads(json.dumps(asked))
 
 
+def test_no_order_is_the_natural_one(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+    printed = json.loads(answer(capsys, "views", str(logdir), "--order_by=", "--format", "json"))
+    assert printed["options"]["order_by"] == ""
+    assert printed["nodes"] == stepscope.open(logdir).views(order_by="").to_json()["nodes"]
+
+
 def test_csv_has_a_line_per_row(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
     rows = list(csv.DictReader(io.StringIO(answer(capsys, "views", str(logdir), "--view", "op", "--format", "csv"))))
     assert len(rows) == len(stepscope.open(logdir).views(view="op"))

@@ -51,7 +51,7 @@ def _from_text(lens: str, spec: OptionSpec, given: Sequence[str]) -> Any:
     if spec.type == "strings":
         return tuple(part for text in given for part in text.split(",") if part)
     text = given[-1].strip()
-    if spec.optional and not text:
+    if spec.optional and not text and spec.name not in _EMPTY_IS_A_VALUE:
         return None
     try:
         return _READERS[spec.type](text)
@@ -63,6 +63,8 @@ def _bool(text: str) -> bool:
     return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[text.lower()]
 
 
+_EMPTY_IS_A_VALUE = ("order_by",)
+"""Options whose '' does not mean "decide for me": no order is the natural one."""
 _READERS: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": _bool}
 _PYTHON: dict[str, tuple[type[Any], ...]] = {
     "int": (int,),
