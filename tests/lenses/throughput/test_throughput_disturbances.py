@@ -13,7 +13,7 @@ import pytest
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.model.columns import Strings
-from stepscope.model.throughput import Marks, ResetKind, Resets, Samples, Spans, Throughput
+from stepscope.model.throughput import Marks, Reported, ResetKind, Resets, Samples, Spans, Throughput
 from stepscope.sources import registry
 
 SECOND = 10**9
@@ -38,6 +38,13 @@ LOGS: dict[str, dict[str, list[str]]] = {
     "log_19": {"train": []},
     "log_21": {"eval": ["per_batch"]},
     "log_23": {"train": ["excerpt"]},
+}
+MLPERF = {
+    "bert_d54u": [],
+    "llama2_eos_n8": ["evaluation"] * 5,
+    "resnet_n316": [],
+    "sd_4xH100": ["pause", "first_step"],
+    "unet3d_d74h": [],
 }
 SEQUENCES = {
     "g01_constant": [],
@@ -71,9 +78,16 @@ def test_each_real_logs_disturbance_is_named(shared: Path, log: str) -> None:
     assert {one.name: kinds(one.record) for one in found} == LOGS[log]  # type: ignore[arg-type]
 
 
-def test_the_table_holds_every_real_log(shared: Path) -> None:
-    folder = shared / "data" / "throughput" / "cerebras"
-    assert {path.stem for path in folder.glob("log_*.txt")} == set(LOGS)
+@pytest.mark.parametrize("log", MLPERF)
+def test_each_mlperf_logs_disturbance_is_named(shared: Path, log: str) -> None:
+    (named,) = registry.read(shared / "data" / "throughput" / "mlperf" / f"{log}.mllog.txt").records
+    assert kinds(named.record) == MLPERF[log]  # type: ignore[arg-type]
+
+
+def test_the_tables_hold_every_real_log(shared: Path) -> None:
+    folder = shared / "data" / "throughput"
+    assert {path.stem for path in (folder / "cerebras").glob("log_*.txt")} == set(LOGS)
+    assert {path.name.partition(".")[0] for path in (folder / "mlperf").glob("*.txt")} == set(MLPERF)
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -152,6 +166,20 @@ def test_waiting_for_data_is_named_where_it_matters(share: float, named: list[st
     spans = Spans(kind=np.zeros(100), start_ns=starts, end_ns=starts + round(share * SECOND))
     record = dataclasses.replace(regular(), strings=Strings.of(["data"]), spans=spans)
     assert kinds(record) == named
+
+
+@pytest.mark.parametrize(("first", "named"), [(10, []), (1950, ["excerpt"]), (-1, [])])
+def test_a_source_without_a_start_is_an_excerpt_where_its_steps_begin_late(first: int, named: list[str]) -> None:
+    step = np.arange(5) * 10 + first if first >= 0 else np.full(5, -1)
+    samples = Samples(step=step, time_ns=np.arange(5) * SECOND)
+    rates = Reported(sample=np.arange(5), avg_samples_per_sec=np.full(5, 8.0))
+    assert kinds(Throughput(samples=samples, reported=rates)) == named
+
+
+def test_a_first_interval_of_more_steps_than_others_is_no_slow_one() -> None:
+    step = np.array([40, *range(50, 200, 10)])
+    marks = Marks(step=step, time_ns=step * SECOND, count=np.diff(step, prepend=0) * 8)
+    assert kinds(Throughput(start_ns=0, batch_size=8, marks=marks)) == []
 
 
 def test_a_reset_does_not_look_like_a_first_step() -> None:

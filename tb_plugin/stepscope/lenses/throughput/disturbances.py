@@ -19,6 +19,7 @@ Bools = NDArray[np.bool_]
 MOST_OF_A_KIND = 20
 MOST_SPANS = 5
 DATA_WAIT_SHARE = 0.1
+LATE = 1.5
 
 
 def disturbances(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> list[Annotation]:
@@ -45,9 +46,14 @@ def _sampling(record: Throughput) -> Iterator[Annotation]:
                 "first_average": float(record.reported.avg_samples_per_sec[0]),
             }
         yield Annotation("per_batch", *wording.PER_BATCH, evidence=evidence)
-    if record.start_ns == UNKNOWN_NS and len(record.samples):
-        first = int(record.samples.step[0])
-        yield Annotation("excerpt", *wording.EXCERPT, step=first if first >= 0 else None)
+    if record.start_ns == UNKNOWN_NS and _starts_late(record):
+        yield Annotation("excerpt", *wording.EXCERPT, step=int(record.samples.step[0]))
+
+
+def _starts_late(record: Throughput) -> bool:
+    """Whether more steps lie before the first question than between the others."""
+    step = record.samples.step
+    return len(step) > 1 and int(step[0]) > LATE * max(float(np.median(np.diff(step))), 1.0)
 
 
 def _restarts(record: Throughput, base_ns: int) -> Iterator[Annotation]:

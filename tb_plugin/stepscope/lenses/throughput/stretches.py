@@ -64,7 +64,11 @@ def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) ->
     if low >= high:
         return None
     first = int(marks.step[low])
-    base = int(marks.step[low - 1]) if cause == "excerpt" else _before(first, _stride(marks.step[low:high]))
+    if cause == "excerpt":
+        base = int(marks.step[low - 1])
+    else:
+        counted = int(marks.count[low]) // record.batch_size if record.batch_size else 0
+        base = max(first - counted, 0) if 0 < counted <= first else _before(first, _stride(marks.step[low:high]))
     return Stretch(cause, begin, int(marks.time_ns[low:high].max()), low, high, base)
 
 
