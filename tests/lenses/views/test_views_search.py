@@ -55,6 +55,7 @@ def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequ
         patch.setattr(matching, "_SAMPLE", 1)
         patch.setattr(matching, "_OFTEN", 1)
         assert full_matches(regexes, [text.encode() for text in texts]).tolist() == wanted
+        assert full_matches(regexes, Strings.of(texts)).tolist() == wanted
 
 
 def test_a_text_is_not_found_across_two_names() -> None:

@@ -138,14 +138,17 @@ class Layout:
             names = [ROOT_NAME.encode(), *(texts[label] for label in self.label[1:].tolist())]
         return _numbered([name.decode("utf-8", "replace") for name in names])
 
-    def matches(self, test: Callable[[Sequence[bytes]], Array]) -> Array:
+    def matches(self, test: Callable[[Sequence[bytes] | Strings], Array]) -> Array:
         """For each row whether its full name passes a test of texts."""
         if self.separator:
             return test(self._paths)
         passed = np.zeros(len(self.labels), bool)
         passed[self.label[1:]] = True
         used = np.flatnonzero(passed)
-        passed[used] = test(chosen(self.labels, used))
+        if len(used) > len(passed) // 2:
+            passed = test(self.labels)
+        else:
+            passed[used] = test(chosen(self.labels, used))
         return np.concatenate((test([ROOT_NAME.encode()]), passed[self.label[1:]]))
 
     def search(self, text: str, *, regex: bool, ignore_case: bool) -> Array:

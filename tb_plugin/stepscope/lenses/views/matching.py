@@ -54,7 +54,7 @@ def bad_regexes(regexes: Iterable[str]) -> list[str]:
     return found
 
 
-def full_matches(regexes: Sequence[str], texts: Sequence[bytes]) -> Array:
+def full_matches(regexes: Sequence[str], texts: Sequence[bytes] | Strings) -> Array:
     """Whether some regex covers the whole of each text. A bad regex matches nothing, `.` no end of line."""
     good = [regex for regex in regexes if not bad_regexes([regex])]
     if not good:
@@ -63,24 +63,39 @@ def full_matches(regexes: Sequence[str], texts: Sequence[bytes]) -> Array:
     for regex in good:
         matcher.Add(regex)
     matcher.Compile()
-    if len(texts) < _MANY or _BOUND_TO_ONE_TEXT.search("".join(good)):
-        return _matches(matcher, texts)
-    # A scan of all texts costs by the match, and otherwise a tenth of asking for each.
-    if _matches(matcher, texts[:: len(texts) // _SAMPLE]).mean() > _OFTEN:
-        return _matches(matcher, texts)
-    lines = b"\n".join(texts)
-    return _line_matches(good, lines, texts) if lines.count(b"\n") < len(texts) else _matches(matcher, texts)
+    if len(texts) >= _MANY and not _BOUND_TO_ONE_TEXT.search("".join(good)):
+        # A scan of all texts costs by the match, and otherwise a tenth of asking for each.
+        some = range(0, len(texts), len(texts) // _SAMPLE)
+        sample = chosen(texts, np.array(some)) if isinstance(texts, Strings) else [texts[at] for at in some]
+        if _matches(matcher, sample).mean() <= _OFTEN and (found := _line_matches(good, *_lines(texts))) is not None:
+            return found
+    return _matches(matcher, slices(texts) if isinstance(texts, Strings) else texts)
 
 
-def _line_matches(regexes: Sequence[str], lines: bytes, texts: Sequence[bytes]) -> Array:
-    """The same by one scan of the texts as lines, of which a match can cover one only."""
+def _lines(texts: Sequence[bytes] | Strings) -> tuple[Array, Ints]:
+    """The texts, each with an end of line, and where those stand."""
+    if not isinstance(texts, Strings):
+        size = np.fromiter(map(len, texts), np.int64, len(texts))
+        return np.frombuffer(b"\n".join([*texts, b""]), np.uint8), np.cumsum(size + 1) - 1
+    end = texts.end + np.arange(len(texts))
+    lines = np.full(len(texts.blob) + len(texts), ord("\n"), np.uint8)
+    is_text = np.ones(len(lines), bool)
+    is_text[end] = False
+    lines[is_text] = texts.blob
+    return lines, end
+
+
+def _line_matches(regexes: Sequence[str], lines: Array, end: Ints) -> Array | None:
+    """The lines that some regex covers, by one scan; None where there are more ends of lines than texts."""
+    if np.count_nonzero(lines == ord("\n")) > len(end):
+        return None
     options = _options()
     options.never_nl = options.never_capture = True
     either = "|".join(f"(?:{regex})" for regex in regexes)
-    starts = [match.start() for match in re2.compile(f"(?m)^(?:{either})$", options=options).finditer(lines)]
-    start = np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)) + 1)
-    found = np.zeros(len(texts), bool)
-    found[np.searchsorted(start, starts, side="right")] = True
+    pattern = re2.compile(f"(?m)^(?:{either})$", options=options)
+    starts = [match.start() for match in pattern.finditer(lines[:-1])]
+    found = np.zeros(len(end), bool)
+    found[np.searchsorted(end, starts)] = True
     return found
 
 
