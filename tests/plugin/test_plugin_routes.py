@@ -115,6 +115,8 @@ def test_the_callers_of_an_op_have_its_whole_time(apps: dict[str, Any]) -> None:
         ({"search": "/(/"}, 400, ""),
         ({"view": "op", "record_step": "x"}, 400, "record_step"),
         ({"view": "x" * 60_000}, 400, "option view is"),
+        ({"shape": "timeline", "start_ps": "9" * 4000}, 400, "start_ps"),
+        ({"offset": str(-(2**63))}, 400, "63 bits"),
     ],
 )
 def test_a_wrong_question_is_answered_with_what_to_do(

@@ -103,7 +103,8 @@ def run(options: argparse.Namespace) -> int:
             print_problems(known)
             result = getattr(source, lens)(compare=baseline, **values)
             told = {(problem.where, problem.what) for problem in known}
-            print_problems([one for one in problems_of(result) if (one.where, one.what) not in told])
+            found = [*source.problems(), *problems_of(result)]
+            print_problems([one for one in found if (one.where, one.what) not in told])
         except StepscopeError as error:
             if len(options.source) == 1:
                 raise

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.errors import OptionError
+from stepscope.errors import OptionError, StepscopeError
 from stepscope.findings import tfprof_advice
 from stepscope.lenses import views
 from stepscope.lenses.views import ViewResult, ViewsOptions
@@ -92,6 +92,23 @@ class Source:
         """A record, kept for the next question."""
         return self.caches.records.get((ref.run, ref.kind, ref.name, ref.key), lambda: self.catalog.read(ref))
 
+    def readable(self, refs: Iterable[RecordRef]) -> list[Record]:
+        """Those of several records that can be read: one that is damaged hides no other. `problems` tells of it.
+
+        Raises:
+            StepscopeError: None can be read.
+        """
+        found: list[Record] = []
+        errors: list[StepscopeError] = []
+        for ref in refs:
+            try:
+                found.append(self.read(ref))
+            except StepscopeError as error:
+                errors.append(error)
+        if errors and not found:
+            raise errors[0]
+        return found
+
     def views(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
         if compare is not None:
@@ -166,7 +183,7 @@ class Source:
         """What the throughput, in-core or dcn lens says of the chosen records."""
         refs = self.several(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
-        return self.caches.answers.get(key, lambda: LENSES[lens].analyze([self.read(ref) for ref in refs], chosen))
+        return self.caches.answers.get(key, lambda: LENSES[lens].analyze(self.readable(refs), chosen))
 
 
 def require_lens(lens: str) -> str:

@@ -9,8 +9,8 @@ from typing import Protocol, TypeVar
 
 import numpy as np
 
-from stepscope.errors import NotFound
-from stepscope.model.columns import Header, Record
+from stepscope.errors import NotFound, StepscopeError
+from stepscope.model.columns import Header, Loss, Record
 from stepscope.model.scalar_rates import from_scalars, rate_tag
 from stepscope.model.throughput import Throughput, merge
 from stepscope.sources.format import Imported
@@ -72,6 +72,7 @@ class StoreCatalog:
         self._entries: list[RecordEntry] = []
         self._blocks: dict[RecordRef, list[RecordEntry]] = {}
         self._scalars: dict[RecordRef, list[ScalarSeries]] = {}
+        self._unreadable: dict[RecordRef, Problem] = {}
 
     def refresh(self) -> None:
         """Looks for what came since the last time."""
@@ -80,6 +81,7 @@ class StoreCatalog:
         if entries != self._entries:
             self._blocks = {_joined(blocks): blocks for blocks in _grouped(entries)}
             self._entries = entries
+            self._unreadable = {ref: problem for ref, problem in self._unreadable.items() if ref in self._blocks}
         self._scalars = _scalar_refs(self._store.scalar_series(), self._blocks)
 
     def runs(self) -> list[str]:
@@ -91,19 +93,29 @@ class StoreCatalog:
         return sorted((*self._blocks, *self._scalars), key=lambda r: (r.run, r.kind, r.written_wall_ns, r.tag))
 
     def problems(self) -> list[Problem]:
-        """What could not be read, and why."""
-        return self._store.problems()
+        """What could not be read, and why; also of the records that were asked for."""
+        unreadable = [problem for ref, problem in list(self._unreadable.items()) if ref in self._blocks]
+        return self._store.problems() + unreadable
 
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
         """The record, or those groups of it; as it is now, where it grew since it was listed.
 
+        Of a series whose blocks cannot all be read those that can are its record, and its header says what is lost.
+
         Raises:
             NotFound: It is gone.
+            StepscopeError: See `RecordStore.read`.
         """
+        try:
+            return self._read(ref, groups)
+        except StepscopeError as error:
+            self._unreadable[ref] = Problem(ref.run, error.where, error.found, error.remedy, 1)
+            raise
+
+    def _read(self, ref: RecordRef, groups: Collection[str] | None) -> Record:
         blocks, scalars = _now(self._blocks, ref), _now(self._scalars, ref)
         if blocks is not None:
-            found = [self._store.read(entry, groups) for entry in blocks]
-            record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
+            record = self._read_blocks(blocks, groups)
         elif scalars is not None:
             record = from_scalars(scalars)
         else:
@@ -111,6 +123,20 @@ class StoreCatalog:
                 f"the {ref.kind} record {ref.name} is no longer there", where=ref.run, remedy="Load the page again"
             )
         return replace(record, header=replace(record.header, run=ref.run))
+
+    def _read_blocks(self, blocks: Sequence[RecordEntry], groups: Collection[str] | None) -> Record:
+        found: list[Record] = []
+        errors: list[StepscopeError] = []
+        for entry in blocks:
+            try:
+                found.append(self._store.read(entry, groups))
+            except StepscopeError as error:
+                errors.append(error)
+        if not found:
+            raise errors[0]
+        record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
+        losses = tuple(Loss(error.where, error.found, 1, error.remedy) for error in errors)
+        return replace(record, header=replace(record.header, losses=record.header.losses + losses))
 
 
 def _now(listed: Mapping[RecordRef, list[T]], ref: RecordRef) -> list[T] | None:

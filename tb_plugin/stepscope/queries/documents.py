@@ -18,6 +18,7 @@ from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
+OUT_OF_RANGE = 1 << 63
 VIEW_SHAPES = ("rows", "icicle", "node", "callers")
 MAX_COMPARED = 5000
 """Rows of a comparison of views for the panel: those that differ most."""
@@ -39,13 +40,16 @@ class Query:
         """The whole number given for a parameter.
 
         Raises:
-            OptionError: It is not one.
+            OptionError: It is not one, or takes more than 63 bits.
         """
         text = self.text(name)
         try:
-            return int(text) if text else default
+            number = int(text) if text else default
         except ValueError:
-            raise OptionError(f"{name} is {text!r}", where="query", remedy="Give a whole number") from None
+            number = OUT_OF_RANGE
+        if abs(number) >= OUT_OF_RANGE:
+            raise OptionError(f"{name} is {text[:80]!r}", where="query", remedy="Give a whole number of 63 bits")
+        return number
 
     def chosen(self, *, run: str = "run") -> Source:
         """The source with the run, name and step of the query."""

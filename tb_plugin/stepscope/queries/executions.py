@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from stepscope.errors import NotFound, OptionError
+from stepscope.errors import NotFound, OptionError, StepscopeError
 from stepscope.lenses.views.executions import tables, timeline
 from stepscope.lenses.views.executions.allocations import Allocated
 from stepscope.lenses.views.executions.breakdown import Breakdown, breakdown
@@ -147,8 +147,7 @@ def compare_ranks(source: Source) -> Ranks:
     found = source.several("profile")
     if len({ref.run for ref in found}) == 1:
         found = _job(source, source.one("profile"))
-    profiles = [source.read(ref) for ref in found]
-    return ranks([profile for profile in profiles if isinstance(profile, Profile)])
+    return ranks([profile for profile in source.readable(found) if isinstance(profile, Profile)])
 
 
 def _job(source: Source, chosen: RecordRef) -> list[RecordRef]:
@@ -169,7 +168,11 @@ def _beside(source: Source, chosen: RecordRef) -> Iterable[tuple[RecordRef, Head
     folder = chosen.run.rpartition("/")[0]
     for ref in source.catalog.refs():
         if ref.kind == "profile" and ref.name == chosen.name and ref.run.rpartition("/")[0] == folder:
-            yield ref, source.catalog.read(ref, ()).header
+            try:
+                header = source.catalog.read(ref, ()).header
+            except StepscopeError:
+                continue
+            yield ref, header
 
 
 def answer(query: Query, shape: str) -> dict[str, Any]:
