@@ -69,7 +69,7 @@ def test_scroll_and_selection_are_kept_over_a_reload(panel: Panel) -> None:
     row = panel.frame.locator("[role=row][aria-rowindex='66']")
     name = row.get_by_role("rowheader").inner_text()
     row.click()
-    panel.page.wait_for_timeout(600)
+    panel.page.wait_for_function("() => /stepscope.top=60&/.test(location.hash) && /selected=/.test(location.hash)")
     panel.open(panel.page.url)
     chosen = panel.frame.locator("[role=row][aria-selected=true]")
     expect(chosen).to_contain_text(name.strip())

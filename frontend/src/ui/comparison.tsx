@@ -7,7 +7,7 @@ import { percent, type Quantity } from "../lib/units";
 import { numberColumn, wordColumn } from "./columns";
 import { toTsv } from "./copying";
 import { type DataColumn, DataTable, searchRows } from "./data_table";
-import { ColumnMenu, ExportMenu } from "./menu";
+import { ColumnMenu, ExportMenu, ICICLE } from "./menu";
 import { SearchBox } from "./search_box";
 import { useSession } from "./session";
 import { Picker } from "./shell";
@@ -88,7 +88,7 @@ export function Comparison(props: ComparisonProps) {
         <ExportMenu
           title="All rows that are compared, in the source's units"
           url={props.exported}
-          icicle={picture !== undefined}
+          picture={picture === undefined ? null : ICICLE}
         />
       </div>
       {picture?.(metric, figure(metric)?.quantity ?? "count")}

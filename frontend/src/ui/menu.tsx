@@ -42,17 +42,24 @@ export function Menu({ label, title, children, exports = false }: MenuProps) {
   );
 }
 
+interface Picture {
+  readonly name: string;
+  readonly selector: string;
+}
+
+/** Of lenses that draw a tree. */
+export const ICICLE: Picture = { name: "icicle", selector: ".icicle canvas" };
+
 interface ExportMenuProps {
   readonly title: string;
   /** The address of the file in a format. */
   readonly url: (format: string) => string;
-  /** Whether the lens draws an icicle, which can be saved too. */
-  readonly icicle?: boolean;
+  /** What is drawn and can be saved too: what it is called, and where its canvas is. */
+  readonly picture?: Picture | null;
 }
 
 /** The rows as a file. `e` opens it. */
-export function ExportMenu({ title, url, icicle = false }: ExportMenuProps) {
-  const save = () => savePng(document.querySelector(".icicle canvas"), "icicle");
+export function ExportMenu({ title, url, picture = null }: ExportMenuProps) {
   return (
     <Menu label="Export" title={`${title} (e)`} exports>
       <div class="check-list">
@@ -61,9 +68,13 @@ export function ExportMenu({ title, url, icicle = false }: ExportMenuProps) {
             {format.toUpperCase()}
           </a>
         ))}
-        {icicle && (
-          <button type="button" class="link" onClick={save}>
-            PNG of the icicle
+        {picture !== null && (
+          <button
+            type="button"
+            class="link"
+            onClick={() => savePng(document.querySelector(picture.selector), picture.name)}
+          >
+            {`PNG of the ${picture.name}`}
           </button>
         )}
       </div>

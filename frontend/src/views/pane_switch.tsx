@@ -18,6 +18,8 @@ const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> =
 /** The shape of the `views` route behind each pane. */
 const SHAPES: Readonly<Record<string, string>> = { steps: "breakdown", trace: "timeline" };
 
+const MEMORY = { name: "chart", selector: ".chart-area canvas" };
+
 /** All that the pane's table holds, as a file. */
 export function PaneExport() {
   const session = useSession();
@@ -27,7 +29,8 @@ export function PaneExport() {
   const window = zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
   const more = { by: pane === "kernels" ? host : "", device: pane === "memory" ? host : "", ...window };
   const url = (format: string) => address("export", { run, name, record_step, lens: "views", shape, format, ...more });
-  return <ExportMenu title="All that this pane's tables hold, in the source's units" url={url} />;
+  const picture = pane === "memory" ? MEMORY : null;
+  return <ExportMenu title="All that this pane's tables hold, in the source's units" url={url} picture={picture} />;
 }
 
 /** The panes that can be shown. */

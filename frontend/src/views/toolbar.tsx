@@ -2,7 +2,7 @@ import { address } from "../lib/api";
 import type { Matches, RowsDocument } from "../lib/documents";
 import { VIEWS, type View } from "../lib/state";
 import { format, percent } from "../lib/units";
-import { ColumnMenu, ExportMenu, Switch } from "../ui/menu";
+import { ColumnMenu, ExportMenu, ICICLE, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
@@ -121,7 +121,7 @@ function ColumnControls({ documents }: { documents: Documents }) {
         hidden={state.hidden}
         onHidden={(hidden) => session.update({ hidden })}
       />
-      <ExportMenu title="All rows of this view, in the source's units" url={exported} icicle />
+      <ExportMenu title="All rows of this view, in the source's units" url={exported} picture={ICICLE} />
     </>
   );
 }
