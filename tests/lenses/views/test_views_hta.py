@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
 from torch_traces import GOLDEN, TRACES, read_golden
@@ -42,6 +43,8 @@ COUNTED_ELSE = {
 """Traces of which HTA counts other events than ours."""
 KINDS_DIFFER = {**COUNTED_ELSE, "hta~mtia_inference_trace~mtia_inference_rank_0": BACKWARDS}
 """Traces of which the kinds of device time differ."""
+BUSY_DIFFERS = {**KINDS_DIFFER, "tracelens~h100~facebook_timesformer-base-finetuned-k400__1016002": BACKWARDS}
+"""Traces of which busy and idle time differ: there such an event stands alone."""
 
 
 @dataclass
@@ -52,13 +55,14 @@ class Work:
     was launched in the last one or has no launch in the file.
     """
 
+    rank: int
     name: list[str]
     category: np.ndarray
     start: np.ndarray
     end: np.ndarray
 
 
-@functools.lru_cache(4)
+@functools.cache
 def _work(name: str) -> Work:
     profile = read_golden(name)
     runs, steps = profile.executions, profile.steps
@@ -69,7 +73,7 @@ def _work(name: str) -> Work:
     start = first + runs.start_ticks[kept]
     names = [profile.strings[i] for i in profile.nodes.name[runs.node[kept]].tolist()]
     end = (start + runs.duration_ticks[kept]) // 1000
-    return Work(names, execution_categories(profile)[kept], -(-start // 1000), end)
+    return Work(profile.header.rank, names, execution_categories(profile)[kept], -(-start // 1000), end)
 
 
 def _text(name: str) -> bytes:
@@ -89,9 +93,26 @@ def _ranks(name: str) -> list[str]:
     return [other for other in TRACES if other.rpartition("~")[0] == name.rpartition("~")[0]]
 
 
+def _answer(name: str, question: str) -> Any:
+    """What HTA answered; None where it failed."""
+    return json.loads(gzip.decompress(ANSWERS[name].read_bytes())).get(question, {}).get("value")
+
+
 def _breakdown(name: str) -> list[dict[str, Any]]:
-    answer = json.loads(gzip.decompress(ANSWERS[name].read_bytes())).get("get_gpu_kernel_breakdown", {})
-    return [table["df"] for table in answer.get("value", [])]
+    return [table["df"] for table in _answer(name, "get_gpu_kernel_breakdown") or ()]
+
+
+def _by_rank(name: str, question: str) -> dict[int, dict[str, Any]]:
+    answer = _answer(name, question)
+    if not answer:
+        pytest.skip("HTA could not answer this")
+    columns, rows = answer["df"]["columns"], answer["df"]["data"]
+    return {row[0]: dict(zip(columns, row, strict=True)) for row in rows}
+
+
+def _rank(name: str, trace: str, theirs: dict[int, dict[str, Any]]) -> dict[str, Any]:
+    first = next(iter(theirs.values()))
+    return theirs.get(_work(trace).rank, first) if len(_ranks(name)) > 1 else first
 
 
 def _sums(name: str) -> tuple[Counter[tuple[int, str]], dict[tuple[int, str], list[int]]]:
@@ -99,7 +120,7 @@ def _sums(name: str) -> tuple[Counter[tuple[int, str]], dict[tuple[int, str], li
     each: dict[tuple[int, str], list[int]] = defaultdict(list)
     for place, trace in enumerate(_ranks(name)):
         work = _work(trace)
-        rank = read_golden(trace).header.rank if len(_ranks(name)) > 1 else place
+        rank = work.rank if len(_ranks(name)) > 1 else place
         for kernel, duration in zip(work.name, (work.end - work.start).tolist(), strict=True):
             each[rank, kernel].append(duration)
     return Counter({key: sum(durations) for key, durations in each.items()}), each
@@ -160,10 +181,36 @@ def _exclusive(work: Work) -> Counter[frozenset[str]]:
 
 
 @pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", [name for name in ANSWERS if name not in BUSY_DIFFERS])
+def test_computing_other_and_idle_time_are_those_of_hta(name: str) -> None:
+    theirs = _by_rank(name, "get_temporal_breakdown")
+    for trace in _ranks(name):
+        work, row = _work(trace), _rank(name, trace, theirs)
+        parts = _exclusive(work)
+        busy, computing = parts.total(), sum(time for kinds, time in parts.items() if "COMPUTATION" in kinds)
+        span = int(work.end.max() - work.start.min())
+        mine = (span - busy, computing, busy - computing)
+        assert mine == (row["idle_time(us)"], row["compute_time(us)"], row["non_compute_time(us)"])
+
+
+@pytest.mark.usefixtures("shared")
+@pytest.mark.parametrize("name", ANSWERS)
+def test_the_share_of_communication_that_overlaps_is_that_of_hta(name: str) -> None:
+    theirs = _by_rank(name, "get_comm_comp_overlap")
+    for trace in _ranks(name):
+        parts = _exclusive(_work(trace))
+        communicating = {kinds: time for kinds, time in parts.items() if "COMMUNICATION" in kinds}
+        both = sum(time for kinds, time in communicating.items() if "COMPUTATION" in kinds)
+        share = _rank(name, trace, theirs)["comp_comm_overlap_pctg"]
+        if share is not None:
+            assert round(100 * both / sum(communicating.values()), 2) == share
+
+
+@pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(("name", "why"), COUNTED_ELSE.items())
 def test_what_hta_counts_else_is_as_much_as_it_differs(name: str, why: str) -> None:
     more = sum(row[1] for row in _breakdown(name)[1]["data"]) - sum(_sums(name)[0].values())
-    events = [event for event in json.loads(_text(name))["traceEvents"] if event["ph"] == "X"]
+    events = [event for event in msgspec.json.decode(_text(name))["traceEvents"] if event["ph"] == "X"]
     streams = {kind: "stream" in event.get("args", {}) for kind, event in enumerate(events)}
     ops = [e for i, e in enumerate(events) if streams[i] and e["cat"] == "cpu_op"]
     lone = [e for i, e in enumerate(events) if not streams[i] and e["cat"] in ("kernel", "mtia_ccp_events")]
