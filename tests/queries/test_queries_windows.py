@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 import stepscope
+from stepscope.queries.documents import Query, views
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"
 
@@ -25,3 +26,15 @@ def test_a_view_is_worked_out_once_for_one_record_and_one_set_of_options() -> No
     source = stepscope.open(SAMPLE)
     assert source.windows(view="op") is source.windows(view="op")
     assert source.windows(view="op") is not source.windows(view="op", min_micros=100)
+
+
+@pytest.mark.parametrize("levels", ["1", "2", "40"])
+def test_an_icicle_of_few_levels_is_of_the_same_rows(levels: str) -> None:
+    source = stepscope.open(SAMPLE)
+    whole = source.windows(view="graph", order_by="name")
+    texts = {"view": ["graph"], "order_by": ["name"], "shape": ["icicle"], "levels": [levels]}
+    icicle = views(Query(source, texts))
+    drawn = {row: icicle["names"][name] for row, _, _, _, name, *_ in icicle["rects"] if row >= 0}
+    assert list(drawn.values()) == whole.result.names(list(drawn))
+    assert icicle["depths"] <= int(levels) + 1
+    assert source.windows(view="graph", order_by="name") is whole

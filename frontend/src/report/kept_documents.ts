@@ -20,7 +20,7 @@ const KINDS = ["transfer_type", "program"];
 /** Windows over what the report holds whole. */
 const WINDOW = [
   ...["shape", "depth", "toggled", "below", "offset", "limit", "sort", "search", "match", "root", "id", "metric"],
-  ...["width_px", "max_depth", "points", "detail", "disturbances", "by", "device", "start_ps", "end_ps"],
+  ...["width_px", "levels", "points", "detail", "disturbances", "by", "device", "start_ps", "end_ps"],
 ];
 /** Which occurrences of collectives are wanted. */
 const OCCURRENCE = ["host", "core", "program", "rendezvous"];

@@ -174,7 +174,7 @@ export class KeptTree {
 
   icicle(question: Question): IcicleDocument {
     const metric = question.get("metric") ?? "total_exec_micros";
-    const drawing = new Drawing(whole(question, "width_px", 1000), whole(question, "max_depth", 50));
+    const drawing = new Drawing(whole(question, "width_px", 1000), whole(question, "levels", 50));
     const root = whole(question, "root", 0);
     const value = this.value(metric);
     drawing.draw(root, value, this.children, (row) => [this.view.names[row] ?? "", this.view.kinds[row] ?? ""]);

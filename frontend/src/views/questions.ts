@@ -6,7 +6,7 @@ import { openDepth } from "./tree";
 
 /** The time of a row with all that belongs to it. */
 export const DEFAULT_METRIC = "total_exec_micros";
-const ICICLE_DEPTH = 40;
+const ICICLE_LEVELS = 40;
 /** A fixed grain: the picture is asked once and scaled to the width that there is. */
 const ICICLE_WIDTH_PX = 1600;
 
@@ -35,7 +35,7 @@ export function icicleAddress(state: PanelState, record: Parameters): string {
     metric: state.metric || DEFAULT_METRIC,
     root: state.root,
     width_px: ICICLE_WIDTH_PX,
-    max_depth: ICICLE_DEPTH,
+    levels: ICICLE_LEVELS,
   });
 }
 

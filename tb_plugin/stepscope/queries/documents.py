@@ -97,7 +97,7 @@ def views(query: Query) -> dict[str, Any]:
             query.text("metric", "total_exec_micros"),
             query.integer("root", 0),
             query.integer("width_px", 1000),
-            query.integer("max_depth", 50),
+            query.integer("levels", 50),
         )
     if shape == "node":
         return windows.node(query.integer("id", 0))

@@ -46,7 +46,7 @@ VIEWS = (
     OptionSpec("match", "int", 0, "rows: the match to go to"),
     OptionSpec("root", "int", 0, "rows, icicle: the row to start from"),
     OptionSpec("metric", "str", "total_exec_micros", "icicle, callers: the figure"),
-    OptionSpec("max_depth", "int", 50, "icicle: how many levels"),
+    OptionSpec("levels", "int", 50, "icicle: how many are drawn"),
     *_WINDOW,
 )
 EXPORT = (
