@@ -37,6 +37,7 @@ function Compared({ document }: { document: ComparisonDocument }) {
   const flat = view === "op";
   const start = useMemo(() => rows.findIndex((row) => row.key === from), [rows, from]);
   const shown = useMemo(() => ({ ...document, rows: below(rows, start, flat) }), [document, rows, start, flat]);
+  useCommands(useMemo(() => [upCommand(session, rows, start, flat)], [session, rows, start, flat]));
   return (
     <Comparison
       document={shown}
@@ -104,6 +105,11 @@ function From({ rows, start, flat }: FromProps) {
       onUp={above === "" ? null : () => session.update({ from: above })}
     />
   );
+}
+
+function upCommand(session: Session, rows: ComparisonDocument["rows"], start: number, flat: boolean): Command {
+  const run = () => session.update({ from: keyAbove(rows, start, flat) });
+  return { keys: ["u", "Backspace"], title: "Up to the parent", group: "Views", run };
 }
 
 function commandsOf(session: Session): Command[] {
