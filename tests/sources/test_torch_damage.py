@@ -216,3 +216,13 @@ def test_what_holds_no_list_of_events_is_refused_in_words(tmp_path: Path, text: 
 def test_an_empty_list_is_an_empty_profile_that_says_so(tmp_path: Path) -> None:
     for text in ("[]", json.dumps({"schemaVersion": 1, "traceEvents": []})):
         assert said(read(tmp_path, text)) == ["no events"]
+
+
+def test_lists_have_one_spelling_whatever_the_spaces(tmp_path: Path) -> None:
+    kernels = [
+        event(name="k", cat="kernel", args={"grid": "G", "device": 0, "stream": 7}),
+        event(name="k", cat="kernel", args={"grid": [4, 1, 1], "device": 0, "stream": 7}),
+    ]
+    text = trace(*kernels).replace('"G"', "[\n  4,\n  1,\n  1\n]")
+    (row,) = Executions(read(tmp_path, text)).kernels(by_launch=True)["rows"]
+    assert (row["calls"], row["grid"]) == (2, "[4, 1, 1]")

@@ -165,8 +165,8 @@ function TensorCores({ uses_ps, silent_ps, kernel_ps }: NonNullable<DeviceSummar
         Tensor Core kernels
       </dt>
       <dd title={`${exact("ps", uses_ps)} of ${exact("ps", kernel_ps)}${open}`}>
-        {silent_ps > 0 && "at least "}
-        {percent(uses_ps, kernel_ps)}
+        {silent_ps > 0 && uses_ps > 0 && "at least "}
+        {silent_ps > 0 && uses_ps === 0 ? "none by name" : percent(uses_ps, kernel_ps)}
       </dd>
     </>
   );

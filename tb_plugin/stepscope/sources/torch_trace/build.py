@@ -26,9 +26,9 @@ from stepscope.sources.torch_trace.header import DeviceProperties
 from stepscope.sources.torch_trace.labels import (
     HOST,
     device_label,
+    list_text,
     memory_label,
     property_texts,
-    shape_text,
     threads,
 )
 from stepscope.sources.torch_trace.links import forward_backward
@@ -155,7 +155,7 @@ class ProfileBuilder:
         key, _ = distinct(ops.name, ops.is_annotation.astype(np.int64), ops.dims, context, trace, ops.properties)
         tree = paths(ops.ranges.parent, key)
         row = tree.first
-        shapes = [shape_text(text) for text in columns.dims.values()]
+        shapes = [list_text(text) for text in columns.dims.values()]
         shape = np.where([bool(text) for text in shapes], np.arange(len(shapes)), -1)[ops.dims[row]] if shapes else row
         is_step = ops.is_step[row]
         node = self._add(

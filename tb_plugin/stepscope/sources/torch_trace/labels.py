@@ -42,10 +42,10 @@ def threads(columns: EventColumns) -> tuple[Ints, list[str]]:
     return of, [names.get(number, f"thread {thread}") for (_, thread), number in index.items()]
 
 
-def shape_text(raw: bytes) -> str:
-    """Input shapes in one spelling, `[[8, 16], []]`, whatever the writer's spaces."""
+def list_text(raw: bytes) -> str:
+    """A list, such as input shapes, in one spelling, `[[8, 16], []]`, whatever the writer's spaces; else the text."""
     try:
-        return json.dumps(json.loads(raw)) if raw else ""
+        return json.dumps(json.loads(raw)) if raw[:1] == b"[" else raw.decode("utf-8", "replace")
     except (ValueError, RecursionError):
         return raw.decode("utf-8", "replace")
 
@@ -55,6 +55,6 @@ def property_texts(joined_values: bytes) -> dict[str, str]:
     found = {}
     for key, raw in zip(PROPERTIES, joined_values.split(b"\0"), strict=False):
         if raw and raw != b"null":
-            text = raw.decode("utf-8", "replace")
+            text = list_text(raw)
             found[key] = json.loads(text) if text.startswith('"') else text
     return found
