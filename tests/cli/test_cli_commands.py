@@ -244,6 +244,11 @@ def test_what_a_stream_cannot_carry_is_written_as_its_number(monkeypatch: pytest
     assert b"\\u2026" in printed.getvalue()
 
 
+def test_a_negative_number_of_jobs_is_wrong_usage(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["import", str(SAMPLE), "--logdir", str(tmp_path), "--jobs", "-1"]) == 2
+    assert "jobs is -1" in capsys.readouterr().err
+
+
 def test_too_little_memory_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> None:
         raise MemoryError

@@ -329,7 +329,7 @@ def test_a_file_that_cannot_be_read_does_not_stop_the_loop(tmp_path: Path, caplo
         writer.log_profile(tmp_path / "absent.json", step=1)
         writer.log_incore([["no stamp"]], columns=["entry"])
         assert writer.failures == 2
-    assert "absent.json" in caplog.text
+    assert "absent.json: no such file or folder. Check the path. Further" in caplog.text
 
 
 def test_a_target_that_cannot_be_written_to_is_refused_at_once() -> None:

@@ -182,6 +182,18 @@ def test_a_sink_that_cannot_write_at_all_leaves_nothing_open(tmp_path: Path, mon
     assert opened.closed
 
 
+def test_a_file_made_anew_lies_where_the_first_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path)
+    sink = EventFileSink("run")
+    assert sink.path is not None
+    sink.path.unlink()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    sink.add_scalar("x", 1.0, step=1, wall_time_s=1.0)
+    sink.close()
+    assert [path.parent for path in tmp_path.rglob("*tfevents*")] == [tmp_path / "run"]
+
+
 def test_what_waits_for_the_disk_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stepscope.store.sink.LARGEST_PENDING_BYTES", 100)
     sink = EventFileSink(tmp_path)

@@ -78,8 +78,10 @@ def executor(jobs: int, scheduler: str | None, files: int) -> Iterator[Executor 
     """What the files are read on: None is this process.
 
     Raises:
-        OptionError: A Dask scheduler is asked for, and Dask is not installed.
+        OptionError: A Dask scheduler is asked for, and Dask is not installed; or a negative number of jobs.
     """
+    if jobs < 0:
+        raise OptionError(f"jobs is {jobs}", remedy="Give a number of processes, or 0 for one per processor")
     workers = min(jobs or os.cpu_count() or 1, files)
     if scheduler:
         try:

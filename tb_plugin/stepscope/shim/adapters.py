@@ -90,7 +90,7 @@ class SummaryWriterSink(ForeignSink):
     """Writes through a SummaryWriter of torch or tensorboardX."""
 
     def __init__(self, writer: Any) -> None:
-        super().__init__(str(writer.logdir if hasattr(writer, "logdir") else writer.log_dir))
+        super().__init__(os.path.abspath(writer.logdir if hasattr(writer, "logdir") else writer.log_dir))
         self._writer = writer
         root = type(writer).__module__.partition(".")[0]
         place = "tensorboardX.proto.event_pb2" if root == "tensorboardX" else "tensorboard.compat.proto.event_pb2"

@@ -217,7 +217,8 @@ class Writer:
         if not self._reported:
             self._reported = True
             with contextlib.suppress(Exception):
-                LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, error)
+                reason = str(error).rstrip(".") or type(error).__name__
+                LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, reason)
 
     def wake(self) -> None:
         """Starts the flushing thread where this process has none yet."""

@@ -51,7 +51,8 @@ class EventFileSink:
     """
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
-        self.directory = Path(directory)
+        # Absolute: the process may go elsewhere before a file has to be made anew, as in a forked child.
+        self.directory = Path(os.path.abspath(directory))
         self.path: Path | None = None
         self._closed = False
         self._forget_file()
