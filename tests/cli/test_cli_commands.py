@@ -249,6 +249,11 @@ def test_a_negative_number_of_jobs_is_wrong_usage(capsys: pytest.CaptureFixture[
     assert "jobs is -1" in capsys.readouterr().err
 
 
+def test_an_argument_that_is_no_text_matches_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = answer(capsys, "views", str(SAMPLE), "--view", "op", "--show_name_regexes", "\udcff", "--format", "json")
+    assert [node["name"] for node in json.loads(shown)["nodes"]] == ["_TFProfRoot"]
+
+
 def test_too_little_memory_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(path: Path) -> None:
         raise MemoryError

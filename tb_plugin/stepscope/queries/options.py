@@ -82,12 +82,17 @@ def _checked(lens: str, spec: OptionSpec, value: Any) -> Any:
     if wrong or not isinstance(value, _PYTHON[spec.type]):
         raise _wrong(lens, spec, value)
     if spec.type == "strings":
-        return tuple(str(part) for part in value)
+        return tuple(map(_text, value))
     if spec.type in ("str", "float"):
-        value = str(value) if spec.type == "str" else float(value)
+        value = _text(value) if spec.type == "str" else float(value)
     if spec.choices and value not in spec.choices:
         raise _wrong(lens, spec, value)
     return value
+
+
+def _text(value: Any) -> str:
+    """A text that has a UTF-8 form: an argument of the command may be of any bytes."""
+    return str(value).encode("utf-8", "replace").decode()
 
 
 def _wrong(lens: str, spec: OptionSpec, value: Any) -> OptionError:
