@@ -94,6 +94,12 @@ def test_a_comparison_is_per_step_or_total(panel: Panel) -> None:
     expect(total).to_be_checked()
 
 
+def test_a_run_without_a_partner_is_named(panel: Panel) -> None:
+    panel.show(lens="incore", run="pairs-a")
+    expect(panel.frame.get_by_text("UNPAIRED_RUN in pair 3").first).to_be_visible()
+    expect(panel.frame.get_by_text("1 run has no partner")).to_be_visible()
+
+
 def test_records_of_pairs_are_compared_pair_by_pair(panel: Panel) -> None:
     panel.show(lens="incore", run="pairs-a", compare="pairs-b")
     table = panel.frame.get_by_role("grid", name="Comparison")

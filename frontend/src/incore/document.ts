@@ -5,6 +5,8 @@ import type { Figure } from "../lib/documents";
 export interface CodeDocument {
   readonly code: string;
   readonly slots?: readonly number[];
+  readonly pairs?: readonly number[];
+  readonly runs?: readonly number[];
 }
 
 export interface ProblemDocument extends CodeDocument {

@@ -205,15 +205,15 @@ function problemsOf({ detail, codes, warnings }: InCoreDocument): Problem[] {
   const found =
     detail?.problems ??
     [...(codes ?? []), ...(warnings ?? [])].map((code) => ({ ...code, remedy: "", invocation: null }));
-  return found.map(({ code, slots, remedy, invocation }) => ({
+  return found.map(({ code, slots, pairs, runs, remedy, invocation }) => ({
     where: invocation === null ? "" : `invocation ${invocation}`,
-    what: `${code}${slotText(slots)}`,
+    what: code + placesText("slot", slots) + placesText("pair", pairs) + placesText("run", runs),
     remedy,
   }));
 }
 
-function slotText(slots: readonly number[] | undefined): string {
-  if (slots === undefined || slots.length === 0) return "";
-  const more = slots.length > 8 ? ` and ${slots.length - 8} more` : "";
-  return ` in slot ${slots.slice(0, 8).join(", ")}${more}`;
+function placesText(word: string, places: readonly number[] = []): string {
+  if (places.length === 0) return "";
+  const more = places.length > 8 ? ` and ${places.length - 8} more` : "";
+  return ` in ${word} ${places.slice(0, 8).join(", ")}${more}`;
 }
