@@ -44,7 +44,8 @@ def comparison_notes(document: Mapping[str, Any]) -> list[str]:
 
 _SURE = {
     "different": "{series}: mean training rates differ by {difference:+,.4g} ± {standard_error:.2g} a second.",
-    "indistinguishable": "{series}: mean training rates differ by {difference:+,.4g} a second, no more than they vary anyway.",
+    "indistinguishable": "{series}: mean training rates differ by {difference:+,.4g} a second, "
+    "no more than they vary anyway.",
     "too_short": "{series}: too short to say whether the difference is more than chance.",
 }
 
