@@ -58,6 +58,20 @@ def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequ
         assert full_matches(regexes, Strings.of(texts)).tolist() == wanted
 
 
+@few
+@given(st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30), st.sampled_from(REGEXES), st.booleans())
+def test_many_texts_are_searched_as_each_is_alone(texts: Sequence[str], regex: str, ignore_case: bool) -> None:
+    options = re2.Options()
+    options.case_sensitive = not ignore_case
+    wanted = [bool(re2.search(regex, text, options)) for text in texts]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(matching, "_MANY", 1)
+        patch.setattr(matching, "_SAMPLE", 1)
+        patch.setattr(matching, "_OFTEN", 1)
+        found = SearchTable(Strings.of(texts)).contains(regex, regex=True, ignore_case=ignore_case)
+    assert found.tolist() == wanted
+
+
 def test_a_text_is_not_found_across_two_names() -> None:
     assert SearchTable(Strings.of(["ab", "cd", ""])).contains("bc").tolist() == [False, False, False]
     assert SearchTable(Strings.of(["xa", "", "aa", "a"])).contains("aa").tolist() == [False, False, True, False]

@@ -57,18 +57,23 @@ def bad_regexes(regexes: Iterable[str]) -> list[str]:
 def full_matches(regexes: Sequence[str], texts: Sequence[bytes] | Strings) -> Array:
     """Whether some regex covers the whole of each text. A bad regex matches nothing, `.` no end of line."""
     good = [regex for regex in regexes if not bad_regexes([regex])]
-    if not good:
-        return np.zeros(len(texts), bool)
-    matcher = re2.Set.FullMatchSet(_options())
-    for regex in good:
+    return _matching(good, texts, _options(), whole=True) if good else np.zeros(len(texts), bool)
+
+
+def _matching(regexes: Sequence[str], texts: Sequence[bytes] | Strings, options: re2.Options, *, whole: bool) -> Array:
+    """Whether some regex matches each text, its whole or a part of it."""
+    matcher = re2.Set.FullMatchSet(options) if whole else re2.Set.SearchSet(options)
+    for regex in regexes:
         matcher.Add(regex)
     matcher.Compile()
-    if len(texts) >= _MANY and not _BOUND_TO_ONE_TEXT.search("".join(good)):
+    if len(texts) >= _MANY and not _BOUND_TO_ONE_TEXT.search("".join(regexes)):
         # A scan of all texts costs by the match, and otherwise a tenth of asking for each.
         some = range(0, len(texts), len(texts) // _SAMPLE)
         sample = chosen(texts, np.array(some)) if isinstance(texts, Strings) else [texts[at] for at in some]
-        if _matches(matcher, sample).mean() <= _OFTEN and (found := _line_matches(good, *_lines(texts))) is not None:
-            return found
+        if _matches(matcher, sample).mean() <= _OFTEN:
+            found = _line_matches(regexes, *_lines(texts), options, whole=whole)
+            if found is not None:
+                return found
     return _matches(matcher, slices(texts) if isinstance(texts, Strings) else texts)
 
 
@@ -85,14 +90,16 @@ def _lines(texts: Sequence[bytes] | Strings) -> tuple[Array, Ints]:
     return lines, end
 
 
-def _line_matches(regexes: Sequence[str], lines: Array, end: Ints) -> Array | None:
-    """The lines that some regex covers, by one scan; None where there are more ends of lines than texts."""
+def _line_matches(
+    regexes: Sequence[str], lines: Array, end: Ints, options: re2.Options, *, whole: bool
+) -> Array | None:
+    """The lines that some regex matches, by one scan; None where there are more ends of lines than texts."""
     if np.count_nonzero(lines == ord("\n")) > len(end):
         return None
-    options = _options()
     options.never_nl = options.never_capture = True
     either = "|".join(f"(?:{regex})" for regex in regexes)
-    pattern = re2.compile(f"(?m)^(?:{either})$", options=options)
+    # The rest of the line goes with a part of it, so that each line is found once.
+    pattern = re2.compile(f"(?m)^(?:{either})$" if whole else f"(?m)(?:{either}).*$", options=options)
     starts = [match.start() for match in pattern.finditer(lines[:-1])]
     found = np.zeros(len(end), bool)
     found[np.searchsorted(end, starts)] = True
@@ -124,10 +131,7 @@ class SearchTable:
             raise OptionError(problems[0], where="search", remedy="Use RE2's syntax, without look-around")
         options = _options()
         options.case_sensitive = not ignore_case
-        matcher = re2.Set.SearchSet(options)
-        matcher.Add(pattern)
-        matcher.Compile()
-        return _matches(matcher, slices(self._table))
+        return _matching([pattern], self._table, options, whole=False)
 
     def _find(self, data: bytes | memoryview, needle: bytes) -> Array:
         end = self._table.end
