@@ -70,7 +70,7 @@ ODD_EVENTS: dict[str, tuple[dict[str, Any], bool, list[str]]] = {
     "a negative duration": ({"dur": -5}, True, ["1 event of negative duration, taken as 0"]),
     "numbers in quotes": ({"ts": "300.5", "dur": "1e1"}, True, []),
     "no thread": ({"pid": ABSENT, "tid": ABSENT}, True, []),
-    "a list for a thread": ({"tid": [1]}, True, ["repaired 1 event: not valid JSON"]),
+    "a list for a thread": ({"tid": [1]}, True, []),
     "huge threads": ({"pid": 2**80, "tid": -(2**70)}, True, []),
     "huge arguments": ({"args": HUGE}, True, []),
     "arguments that are a list": ({"args": [1, 2]}, True, []),
@@ -106,6 +106,8 @@ LISTS: dict[str, tuple[str, list[str], list[str]]] = {
     "that ends in a comma": (json.dumps(GOOD)[:-1] + ", ", NAMES, [CUT]),
     "that ends in an event": (trace()[:-20], NAMES[:-1], [CUT]),
     "with something behind": (trace() + "xxxx", NAMES, ["something after the end of the trace is left out"]),
+    "without commas": (trace().replace('}, {"ph"', '} {"ph"'), NAMES, []),
+    "without its end": (trace()[:-2] + "}", NAMES, [CUT]),
     "first in the file": (json.dumps({"traceEvents": GOOD, "schemaVersion": 1}), NAMES, []),
     "after a mark of byte order": ("\ufeff" + trace(), NAMES, []),
     "bare and whole": (json.dumps(GOOD), NAMES, []),
@@ -125,6 +127,8 @@ def test_lists_of_events_are_read_to_their_end(tmp_path: Path, text: str, found:
         (trace(*MANY)[:-1] + ', "traceName": "a"}\n' + trace(*MANY), 2 * len(MANY)),
         (trace(*MANY[:7000], 5, None, *MANY[7000:], "x"), len(MANY)),
         (trace(*MANY) + "garbage" * 1000, len(MANY)),
+        (trace(*MANY).replace('}, {"ph"', '} {"ph"'), len(MANY)),
+        (trace(*(one for event in MANY for one in (event, None))), len(MANY)),
     ],
 )
 def test_no_event_is_lost_where_a_file_is_read_in_pieces(tmp_path: Path, text: str, count: int) -> None:

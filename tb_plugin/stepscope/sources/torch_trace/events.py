@@ -19,7 +19,7 @@ from msgspec import Raw
 
 from stepscope.errors import DamagedSource, LimitExceeded
 from stepscope.sources.torch_trace.bytes import ByteChunks
-from stepscope.sources.torch_trace.repair import leading_object, parse_leniently, rest_of_list, salvage
+from stepscope.sources.torch_trace.repair import object_at, parse_leniently, rest_of_list, salvage
 
 Id = int | str | float | None
 
@@ -28,14 +28,15 @@ MAX_HEADER_BYTES = 256 << 20
 
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
 _KEY = rb'"(?:ph|cat|name|pid|tid|ts|dur|id|bp|s|args)"\s*:'
-_BETWEEN = re.compile(rb"\}[\s,]*,\s*(?=\{\s*" + _KEY + rb")")
-_OPENING = re.compile(rb"(?=\{\s*" + _KEY + rb")")
+_BETWEEN = re.compile(rb"\}[\s,]*(?=\{\s*" + _KEY + rb")")
+_OPENING = re.compile(r"(?=\{\s*" + _KEY.decode() + ")")
 _ARRAY_END = re.compile(rb'\}[\s,]*\](?=\s*,\s*"|\s*,?\s*\}|\s*\[|\s*$)')
 _NEXT_ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[|\A\s*\[(?=\s*\{)')
 _TAIL_BYTES = 1 << 16
 _MAX_ENDS = 64
 _MOST_JOINED = 8
 _BLANK = b" \t\r\n,"
+_BLANKS = _BLANK.decode()
 
 
 class Event(msgspec.Struct, gc=False):
@@ -168,10 +169,15 @@ class EventStream:
         cut, after = _last_boundary(data[taken:])
         if cut:
             events += self._bisect(data[taken : taken + cut])[0]
-        fields, rest = leading_object(data[taken + after :])
-        if fields is not None:
+        text = data[taken + after :].decode("utf-8", "replace").lstrip(_BLANKS)
+        end = 0
+        fields, stop = object_at(text, 0)
+        while fields is not None:
             events.append(_event(fields))
-        passed_over, after_list = rest_of_list(rest)
+            end = stop
+            at = self._next_event(text, end) if _OPENING.search(text, end) else len(text)
+            fields, stop = object_at(text, at)
+        passed_over, after_list = rest_of_list(text[end:])
         self.cut_off = passed_over is None
         self.dropped += len(passed_over or ())
         return events, after_list
@@ -233,38 +239,41 @@ class EventStream:
 
     def _repaired(self, piece: bytes) -> list[Event]:
         """What can be had of a piece that is broken, or has something else than events between them."""
-        piece = piece.decode("utf-8", "replace").encode()
+        text = piece.decode("utf-8", "replace").strip(_BLANKS)
         events: list[Event] = []
-        while piece := piece.strip(_BLANK):
-            fields, rest = parse_leniently(piece), b""
+        at = 0
+        while at < len(text):
+            fields, end = object_at(text, at)
             if fields is None:
-                fields, rest = leading_object(piece)
-            if fields is None:
-                fields, rest = self._salvaged(piece)
-            if fields is None:
-                self.dropped += 1
-            else:
-                self.repaired += not rest
+                fields, end = _mended(text, at)
+                self.repaired += fields is not None
+                self.dropped += fields is None
+            if fields is not None:
                 events.append(_event(fields))
-            piece = self._next_event(rest)
-            whole = self._decode(piece)
-            if whole is not None:
-                return events + whole
+            at = self._next_event(text, end)
         return events
 
-    def _salvaged(self, piece: bytes) -> tuple[dict[str, Any] | None, bytes]:
-        """The known keys of an event up to the next whole one, and what starts with that."""
-        starts = [found.end() for found in _OPENING.finditer(piece)][:0:-1]
-        end = next((start for start in starts if self._decode(piece[start:]) is not None), len(piece))
-        return salvage(piece[:end].rstrip(_BLANK)), piece[end:]
+    def _next_event(self, text: str, at: int) -> int:
+        """Goes on to the next event; what is passed over is no event, or the end of a list of them and another one."""
+        start = next((found.end() for found in _OPENING.finditer(text, at)), len(text))
+        passed_over = text[at:start].strip(_BLANKS)
+        if _ARRAY.search(passed_over.encode()):
+            self.arrays += 1
+        elif passed_over and not passed_over.startswith("]"):
+            self.dropped += 1
+        return start
 
-    def _next_event(self, rest: bytes) -> bytes:
-        """Goes on to the next event; what is passed over is no event, or leads to another list of them."""
-        another = _ARRAY.search(rest)
-        start = another.end() if another else next((found.end() for found in _OPENING.finditer(rest)), len(rest))
-        self.arrays += another is not None
-        self.dropped += not another and bool(rest[:start].strip(_BLANK))
-        return rest[start:]
+
+def _mended(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+    """A broken event, which may hold what looks like the start of others; and where it ends."""
+    starts = [found.end() for found in islice(_OPENING.finditer(text, at + 1), _MOST_JOINED)]
+    ends = starts if len(starts) == _MOST_JOINED else [*starts, len(text)]
+    for end in ends:
+        fields = parse_leniently(text[at:end].rstrip(_BLANKS).encode())
+        if fields is not None:
+            return fields, end
+    end = next((start for start in starts if object_at(text, start)[0] is not None), ends[-1])
+    return salvage(text[at:end].rstrip(_BLANKS).encode()), end
 
 
 def _last_boundary(data: bytes) -> tuple[int, int]:

@@ -47,15 +47,24 @@ def _parse(text: str) -> dict[str, Any] | None:
 _DECODER = json.JSONDecoder(strict=False, parse_float=str, parse_constant=lambda word: None)
 
 
+def object_at(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
+    """The object that starts at a place of a text, and where it ends; None where no whole one does."""
+    try:
+        value, end = _DECODER.raw_decode(text, at)
+    except (ValueError, RecursionError):
+        return None, at
+    return (value, end) if isinstance(value, dict) else (None, at)
+
+
 def leading_object(raw: bytes) -> tuple[dict[str, Any] | None, bytes]:
     """The object that a text starts with, and what comes after it; None where it starts with no whole one."""
     value, rest = _leading(raw.decode("utf-8", "replace").lstrip(" \t\r\n,"))
     return (value, rest) if isinstance(value, dict) else (None, raw)
 
 
-def rest_of_list(raw: bytes) -> tuple[list[Any] | None, bytes]:
+def rest_of_list(text: str) -> tuple[list[Any] | None, bytes]:
     """What is left of a list after one of its values, and what comes after the list; None where it does not end."""
-    value, rest = _leading("[0" + raw.decode("utf-8", "replace"))
+    value, rest = _leading("[0" + text)
     return (value[1:], rest) if isinstance(value, list) else (None, b"")
 
 
