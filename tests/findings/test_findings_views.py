@@ -191,10 +191,35 @@ def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> Non
     assert found.cost_share == pytest.approx(1.0)
 
 
+def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_path: Path) -> None:
+    events = [slice_of("cpu_op", "aten::copy_", 0, 900), slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880)]
+    (found,) = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
+    assert found.title == "op aten::copy_ takes 100.0% of the time (900us)"
+    assert found.advice.endswith("Most of it is in cudaMemcpyAsync")
+
+
+def test_a_wait_for_the_device_is_named_as_one(tmp_path: Path) -> None:
+    events = [slice_of("cpu_op", "aten::mm", 0, 300), slice_of("cuda_runtime", "cudaDeviceSynchronize", 400, 800)]
+    waiting, _ = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
+    assert waiting.title == "op cudaDeviceSynchronize takes 72.7% of the time (800us)"
+    assert "waits there for the device" in waiting.advice
+
+
+def test_the_line_that_begins_steps_is_no_hot_spot(tmp_path: Path) -> None:
+    step = slice_of("user_annotation", "ProfilerStep#3", 0, 1000)
+    step["args"] = {"Call stack": "torch/profiler/profiler.py(313): step;train.py(7): <module>"}
+    found = trace_findings(tmp_path / "t.pt.trace.json", [step, slice_of("cpu_op", "aten::mm", 10, 300)], "hot-spot")
+    assert [f.title.split(" takes ")[0] for f in found] == ["op aten::mm"]
+
+
+def slice_of(category: str, name: str, start: int, duration: int) -> dict[str, Any]:
+    """An event of a trace, its start and duration in us."""
+    return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": duration, "pid": 1, "tid": 1}
+
+
 def nested_findings(path: Path, calls: list[tuple[str, int, int]]) -> list[Finding]:
     """The hot spots in calls of one thread, each a name, start and duration in us."""
-    events = [{"ph": "X", "cat": "cpu_op", "name": n, "ts": t, "dur": d, "pid": 1, "tid": 1} for n, t, d in calls]
-    return trace_findings(path, events, "hot-spot")
+    return trace_findings(path, [slice_of("cpu_op", *call) for call in calls], "hot-spot")
 
 
 def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[Finding]:

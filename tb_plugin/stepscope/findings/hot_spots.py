@@ -18,6 +18,7 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
+from stepscope.lenses.views.figures import launchers
 from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile
@@ -36,6 +37,7 @@ _ADVICE = {
     "scope": "Open it: many ops share its time, so the most is to be gained by doing less there",
     "code": "Open it: the most is to be gained in what it calls",
 }
+_WAITING = "The host waits there for the device: look at what the device does, or wait for it less often"
 _WORDS = {"op": "op", "scope": "scope", "code": "line"}
 
 
@@ -77,9 +79,7 @@ class HotSpots:
     def __init__(self, views: Views) -> None:
         self._views = views
         self._profile = views.profile
-        rows = self._profile.node_steps
-        ticks = (rows.host_ticks + rows.accelerator_ticks).astype(np.float64)
-        self._own = np.bincount(rows.node, weights=ticks, minlength=len(self._profile.nodes))
+        self._own = _own_ticks(self._profile)
         self._kind = self._profile.nodes.kind
 
     def find(self) -> list[HotSpot]:
@@ -140,7 +140,7 @@ class HotSpots:
         """An op with all that it calls, counted once also where it calls itself."""
         spot = self._spot(result, row, covers, float(result.column("exec_micros")[row]))
         if self._profile.nested:
-            spot.micros = spot.weight * self._profile.tick_ps / PS_PER_US
+            spot.micros = self._micros(spot)
         return spot
 
     def _is_op(self, result: ViewResult, row: int) -> bool:
@@ -184,9 +184,36 @@ class HotSpots:
         best = sorted(named, key=lambda row: -float(total[row]))[:MOST_OF_A_VIEW]
         spots = []
         for row in best:
-            covers = self._members(result, range(row, int(result.end[row])))
+            covers = self._with_launched(self._members(result, range(row, int(result.end[row]))))
             spots.append(self._spot(result, row, covers, float(total[row])))
-        return spots
+        return [spot for spot in spots if self._micros(spot) >= least]
+
+    def _with_launched(self, covers: Array) -> Array:
+        """A set of nodes with the kernels and runtime calls launched by them, which have no rows of their own here."""
+        if not self._profile.nested:
+            return covers
+        launcher = launchers(self._profile)
+        both: Array = np.where(launcher >= 0, covers[launcher], covers)
+        return both
+
+    def _micros(self, spot: HotSpot) -> float:
+        return spot.weight * self._profile.tick_ps / PS_PER_US
+
+
+def _own_ticks(profile: Profile) -> Array:
+    """What each node takes itself, every tick once.
+
+    Runtime calls are in the host time of the op that makes them: here that op is without them. What a step takes
+    itself is the time outside all that it holds, and says nothing of the line that began it.
+    """
+    rows = profile.node_steps
+    ticks = (rows.host_ticks + rows.accelerator_ticks).astype(np.float64)
+    own = np.bincount(rows.node, weights=ticks, minlength=len(profile.nodes))
+    if profile.nested:
+        calls = np.flatnonzero((profile.nodes.kind == NodeKind.RUNTIME) & (launchers(profile) >= 0))
+        np.subtract.at(own, launchers(profile)[calls], own[calls])
+        own[(profile.nodes.kind == NodeKind.SCOPE) & np.isin(profile.nodes.name, profile.steps.name)] = 0
+    return np.maximum(own, 0)
 
 
 def _divided(result: ViewResult, total: Array, *, per_branch: bool) -> list[int]:
@@ -234,6 +261,7 @@ def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
         places = dict.fromkeys(((spot.view, spot.name), *spot.same))
         inner = list(dict.fromkeys(name for view, name in spot.same if view == "op" and name != spot.name))
         where = f" Most of it is in {inner[0]}" if inner else ""
+        advice = _WAITING if spot.name.endswith("Synchronize") else _ADVICE[spot.view]
         yield Finding(
             "hot-spot",
             f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_text(spot.micros)})",
@@ -241,7 +269,7 @@ def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
             spot.micros,
             "us",
             tuple(subject.evidence(name, view=view, search=name) for view, name in places),
-            f"{_ADVICE[spot.view]}.{where}" if where else _ADVICE[spot.view],
+            f"{advice}.{where}" if where else advice,
             "measured",
         )
 
