@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
+from stepscope.errors import LimitExceeded, NotFound, RecordError, SourceError, UnrecognisedSource
 from stepscope.model.profile import Profile
 from stepscope.sources import registry
 from stepscope.sources.format import Format, Imported, NamedRecord
@@ -95,3 +95,28 @@ def test_a_record_that_breaks_its_rules_is_refused_with_the_file(
     with pytest.raises(RecordError, match="a tick of 0 ps") as caught:
         registry.read(tmp_path / "x")
     assert caught.value.where == f"{tmp_path / 'x'}: profile record, tick_ps"
+
+
+LINES = [
+    f"2024-01-01 00:00:{second:02d},000 INFO:   | Train Device=CSX, Step={second}, Loss=1.0, Rate=2.00 samples/sec, "
+    "GlobalRate=2.00 samples/sec\n"
+    for second in range(1, 60)
+]
+
+
+def test_what_a_cut_gzip_file_loses_is_said(tmp_path: Path) -> None:
+    whole = gzip.compress("".join(LINES).encode())
+    path = tmp_path / "run.log.gz"
+    path.write_bytes(whole)
+    assert registry.read(path).records[0].record.rows == len(LINES)
+    path.write_bytes(whole[: len(whole) // 2])
+    (named,) = registry.read(path).records
+    assert 0 < named.record.rows < len(LINES)
+    assert "the gzip stream is broken after" in " ".join(loss.what for loss in named.record.header.losses)
+
+
+def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.sources.content.SMALL_BYTES", 1 << 20)
+    (tmp_path / "run.log.gz").write_bytes(gzip.compress("".join(LINES).encode() + b"\n" * (4 << 20)))
+    with pytest.raises(LimitExceeded, match="unpacks to more than 200 times"):
+        registry.read(tmp_path / "run.log.gz")

@@ -170,3 +170,11 @@ def test_profiles_are_recognised_by_content(tmp_path: Path) -> None:
     write(tmp_path / "host", b"")
     assert xplane.FORMAT.recognise(tmp_path / "host", b"")
     assert xplane.FORMAT.recognise(tmp_path / "host" / "host0.xplane.pb", b"")
+
+
+def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("stepscope.sources.content.SMALL_BYTES", 1 << 20)
+    path = tmp_path / "host0.xplane.pb.gz"
+    path.write_bytes(gzip.compress(WHOLE + bytes(4 << 20)))
+    with pytest.raises(LimitExceeded, match="unpacks to more than 200 times"):
+        xplane.FORMAT.read(path, None)

@@ -8,18 +8,24 @@ import stat
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
 from stepscope.errors import DamagedSource, LimitExceeded, NotFound, SourceError
+from stepscope.model.columns import Loss
 
 HEAD_BYTES = 64 << 10
 MAX_DECOMPRESSED_BYTES = 16 << 30
 """Of a file that is read piece by piece."""
 MAX_UNPACKED_BYTES = 4 << 30
 """Of a file that is held in memory as a whole. A protobuf message ends below 2 GiB."""
+MAX_RATIO = 200
+"""Unpacked to packed bytes, above SMALL_BYTES. Profiles and logs stay below 100; what is made to fill memory, above."""
+SMALL_BYTES = 256 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20
+_losses: ContextVar[list[Loss] | None] = ContextVar("losses", default=None)
 
 
 def head(path: Path) -> bytes:
@@ -69,9 +75,14 @@ def release(data: bytes | mmap.mmap, end: int) -> None:
 
 
 def decompress(path: Path) -> bytes:
-    """The content of a gzip file. A file that is cut off or damaged gives what comes before the damage."""
+    """The content of a gzip file. A file that is cut off or damaged gives what comes before the damage.
+
+    Raises:
+        DamagedSource: The stream is broken from the start.
+        LimitExceeded: The content is larger than 4 GiB, or so much larger than the file that it was made to be.
+    """
     parts: list[bytes] = []
-    size = 0
+    size, packed = 0, path.stat().st_size
     try:
         with gzip.open(path) as stream:
             while part := stream.read1(_BLOCK_BYTES):
@@ -82,13 +93,38 @@ def decompress(path: Path) -> bytes:
                         where=str(path),
                         remedy="Profile fewer steps, or decompress and split the file",
                     )
+                check_ratio(path, size, packed)
                 parts.append(part)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         if not parts:
             raise DamagedSource(
                 f"the gzip stream is broken ({error})", where=str(path), remedy="Copy the file again"
             ) from error
+        what = f"the gzip stream is broken after {size:,} unpacked bytes ({error}): what comes before is shown"
+        if (losses := _losses.get()) is not None:
+            losses.append(Loss(path.name, what, 0, "Copy the file again"))
     return b"".join(parts)
+
+
+def check_ratio(path: Path, size: int, packed: int) -> None:
+    """Raises LimitExceeded where a file unpacks to more than any profile or log does."""
+    if size > SMALL_BYTES and size > MAX_RATIO * packed:
+        raise LimitExceeded(
+            f"a gzip file of {packed:,} bytes that unpacks to more than {MAX_RATIO} times as many",
+            where=str(path),
+            remedy="No profile does: check what it is, and decompress it by hand",
+        )
+
+
+@contextmanager
+def noted_losses() -> Iterator[list[Loss]]:
+    """Gathers what `content` and `decompress` cannot give of the files read meanwhile."""
+    losses: list[Loss] = []
+    token = _losses.set(losses)
+    try:
+        yield losses
+    finally:
+        _losses.reset(token)
 
 
 @contextmanager

@@ -8,10 +8,12 @@ from __future__ import annotations
 import functools
 import importlib
 import string
+from dataclasses import replace
 from pathlib import Path
 
 from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
-from stepscope.sources.content import head
+from stepscope.model.columns import Loss
+from stepscope.sources.content import head, noted_losses
 from stepscope.sources.format import Format, Imported, Progress
 
 # In the order in which they are asked.
@@ -77,12 +79,22 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     known = recognise(path)
     try:
-        found = known.read(path, progress)
+        with noted_losses() as losses:
+            found = known.read(path, progress)
         for named in found.records:
             named.record.validate()
     except RecordError as error:
         raise error.within(str(path)) from error
-    return found
+    return _with_losses(found, losses) if losses else found
+
+
+def _with_losses(found: Imported, losses: list[Loss]) -> Imported:
+    records = []
+    for named in found.records:
+        header = named.record.header
+        told = replace(header, losses=tuple(dict.fromkeys((*header.losses, *losses))))
+        records.append(replace(named, record=replace(named.record, header=told)))
+    return replace(found, records=tuple(records))
 
 
 def _describe(path: Path, start: bytes) -> str:

@@ -19,6 +19,7 @@ from google.protobuf.message import DecodeError, Message
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
 from stepscope.model.columns import Loss
 from stepscope.pb import xplane_pb2
+from stepscope.sources.content import check_ratio
 from stepscope.sources.format import Progress
 
 MAX_PLANE_BYTES = (1 << 31) - 1
@@ -238,11 +239,12 @@ def _contents(path: Path, losses: list[Loss]) -> Iterator[Buffer]:
 def _decompress(path: Path, file: Any, losses: list[Loss]) -> bytes:
     unzip = zlib.decompressobj(wbits=31)
     pieces: list[bytes] = []
-    size = 0
+    size, packed = 0, path.stat().st_size
     try:
-        while chunk := file.read(1 << 22):
-            pieces.append(unzip.decompress(chunk, MAX_DECOMPRESSED_BYTES - size + 1))
+        while chunk := unzip.unconsumed_tail or file.read(1 << 22):
+            pieces.append(unzip.decompress(chunk, 1 << 26))
             size += len(pieces[-1])
+            check_ratio(path, size, packed)
             if size > MAX_DECOMPRESSED_BYTES:
                 raise LimitExceeded(
                     f"more than {MAX_DECOMPRESSED_BYTES:,} bytes when decompressed",
