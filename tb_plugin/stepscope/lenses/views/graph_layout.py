@@ -21,21 +21,20 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     first of them by name; tfprof leaves them out.
     """
     profile = index.profile
-    ends = profile.nodes.input_end
-    starts = np.concatenate((ends[:1] * 0, ends[:-1]))
+    ends, source = profile.nodes.input_end, profile.inputs.source
     by_name = stable_order((index.node_ranks,))
-    source = profile.inputs.source.astype(np.int64)
-    consumer = np.repeat(np.arange(len(ends)), ends - starts)
-    is_input = np.zeros(len(ends), bool)
-    is_input[source[source >= 0]] = True
-    visits = _Visits(source[(starts + ends - 1)[consumer] - np.arange(len(source))], ends)
+    # One more, for inputs from nowhere: -1.
+    is_input = np.zeros(len(ends) + 1, bool)
+    is_input[source] = True
+    is_input = is_input[:-1]
+    visits = _Visits(source, ends)
     visits.walk(by_name[~is_input[by_name]])
     if not tfprof:
         visits.walk(by_name)
     order = np.frombuffer(visits.order, np.int64)
     row_of_node = np.full(len(ends), -1, np.int64)
     row_of_node[order] = np.arange(1, len(order) + 1)
-    parent = _visitors(row_of_node, consumer[source >= 0], source[source >= 0], len(order) + 1)
+    parent = _visitors(row_of_node.astype(np.int32), np.diff(ends, prepend=0), source, len(order) + 1)
     cycles = 0 if tfprof else int(np.count_nonzero((parent[1:] == 0) & is_input[order]))
     return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(cycles))
 
@@ -44,16 +43,19 @@ class _Visits:
     """A walk depth first that visits each node once.
 
     Args:
-        last_first: The inputs of each node, the last one first; -1 for none.
+        source: The inputs of the nodes, in the order of the nodes; -1 for none.
         ends: For each node the one after its last input.
 
     Attributes:
         order: The nodes in order of their visit.
     """
 
-    def __init__(self, last_first: Ints, ends: Ints) -> None:
+    def __init__(self, source: Array, ends: Ints) -> None:
         self.order = array("q")
-        self._inputs, self._cuts = last_first.tolist(), [0, *ends.tolist()]
+        # From the last to the first, so that of a node's inputs the first comes off the stack first. Arrays, because
+        # numbers made when they are asked for lie nearer than those of a list of millions.
+        self._inputs = array("i", source[::-1].astype(np.int32).tobytes())
+        self._cuts = array("q", np.concatenate(([len(source)], len(source) - ends)).tobytes())
         self._seen = bytearray(len(ends) + 1)
         self._seen[-1] = 1
 
@@ -68,17 +70,17 @@ class _Visits:
             if not seen[node]:
                 seen[node] = 1
                 visit(node)
-                stack += inputs[cuts[node] : cuts[node + 1]]
+                stack += inputs[cuts[node + 1] : cuts[node]]
 
 
-def _visitors(row_of_node: Ints, consumer: Ints, source: Ints, rows: int) -> Ints:
+def _visitors(row_of_node: Array, inputs: Ints, source: Array, rows: int) -> Ints:
     """The row from which each row was visited: of the consumers visited before it, the last one."""
-    above, row = row_of_node[consumer], row_of_node[source]
-    earlier = (above >= 0) & (above < row)
-    parent = np.zeros(rows, np.int64)
+    above, row = np.repeat(row_of_node, inputs), np.append(row_of_node, -1)[source]
+    above[above >= row] = -1
+    parent = np.zeros(rows, row_of_node.dtype)
     parent[0] = -1
-    np.maximum.at(parent, row[earlier], above[earlier])
-    return parent
+    np.maximum.at(parent, row, above)
+    return parent.astype(np.int64)
 
 
 def _from_preorder(parent: Ints) -> Tree:
