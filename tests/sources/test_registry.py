@@ -12,6 +12,7 @@ from tensorboard.compat.proto import tfprof_log_pb2
 from stepscope.errors import LimitExceeded, NotFound, RecordError, SourceError, UnrecognisedSource
 from stepscope.model.profile import Profile
 from stepscope.sources import registry
+from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord
 
 
@@ -120,3 +121,20 @@ def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monk
     (tmp_path / "run.log.gz").write_bytes(gzip.compress("".join(LINES).encode() + b"\n" * (4 << 20)))
     with pytest.raises(LimitExceeded, match="unpacks to more than 200 times"):
         registry.read(tmp_path / "run.log.gz")
+
+
+@pytest.mark.parametrize("mapped_from", [0, 1 << 30])
+def test_a_file_is_read_the_same_whether_it_is_mapped_or_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mapped_from: int
+) -> None:
+    monkeypatch.setattr("stepscope.sources.content.MAPPED_FROM_BYTES", mapped_from)
+    (tmp_path / "profile.pb").write_bytes(small_profile())
+    assert len(registry.read(tmp_path / "profile.pb").records[0].record.nodes) == 1
+
+
+def test_a_file_that_is_cut_while_it_is_read_does_not_end_the_process(tmp_path: Path) -> None:
+    path = tmp_path / "profile.pb"
+    path.write_bytes(small_profile() * 5000)
+    with content(path) as data:
+        path.write_bytes(b"")
+        assert len(bytes(data)) == len(small_profile()) * 5000

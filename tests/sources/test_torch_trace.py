@@ -456,3 +456,10 @@ def test_any_damage_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     path.write_bytes(damaged)
     with contextlib.suppress(SourceError):
         read(path)
+
+
+def test_half_a_surrogate_pair_in_the_header_costs_that_value(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.json", [op("a", 5, 9)], baseTimeNanoseconds="\ud800", distributedInfo={"rank": 2})
+    profile = read(path)
+    assert profile.header.rank == 2
+    assert "time base" in losses(profile)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import mmap
+import os
 import stat
 import zlib
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ MAX_UNPACKED_BYTES = 4 << 30
 MAX_RATIO = 200
 """Unpacked to packed bytes, above SMALL_BYTES. Profiles and logs stay below 100; what is made to fill memory, above."""
 SMALL_BYTES = 256 << 20
+MAPPED_FROM_BYTES = 256 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20
 _losses: ContextVar[list[Loss] | None] = ContextVar("losses", default=None)
@@ -49,7 +51,7 @@ def head(path: Path) -> bytes:
 
 @contextmanager
 def content(path: Path) -> Iterator[bytes | mmap.mmap]:
-    """The whole content of a file: mapped into memory, or decompressed.
+    """The whole content of a file: read, mapped into memory, or decompressed.
 
     Raises:
         NotFound: There is no such file.
@@ -60,11 +62,24 @@ def content(path: Path) -> Iterator[bytes | mmap.mmap]:
         magic = raw.read(2)
         if magic == _GZIP_MAGIC:
             yield decompress(path)
-        elif not magic:
-            yield b""
         else:
-            with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                yield mapped
+            with plain(raw) as data:
+                yield data
+
+
+@contextmanager
+def plain(raw: BinaryIO) -> Iterator[bytes | mmap.mmap]:
+    """The whole content of an open file: read, or mapped into memory where it is large.
+
+    Where somebody cuts a file short that is mapped, the system ends the process: that must not end a training loop.
+    """
+    raw.seek(0, os.SEEK_END)
+    if raw.tell() < MAPPED_FROM_BYTES:
+        raw.seek(0)
+        yield raw.read()
+    else:
+        with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
+            yield mapped
 
 
 def release(data: bytes | mmap.mmap, end: int) -> None:

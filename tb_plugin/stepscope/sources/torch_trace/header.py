@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 from msgspec import Raw
@@ -99,8 +100,16 @@ def _parse(skeleton: bytes) -> tuple[_Top | None, bool]:
     found, rest = parse_leniently(skeleton), b""
     if found is None:
         found, rest = leading_object(skeleton)
-    top = None if found is None else msgspec.json.decode(msgspec.json.encode(found), type=_Top)
+    top = None if found is None else msgspec.json.decode(_encoded(found), type=_Top)
     return top, top is not None and bool(rest.strip())
+
+
+def _encoded(found: Any) -> bytes:
+    try:
+        return msgspec.json.encode(found)
+    except UnicodeEncodeError:
+        # A text with half of a surrogate pair, which JSON can escape and UTF-8 cannot carry.
+        return json.dumps(found, ensure_ascii=False).encode("utf-8", "replace")
 
 
 P = TypeVar("P")

@@ -19,7 +19,7 @@ from google.protobuf.message import DecodeError, Message
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
 from stepscope.model.columns import Loss
 from stepscope.pb import xplane_pb2
-from stepscope.sources.content import check_ratio
+from stepscope.sources.content import check_ratio, plain
 from stepscope.sources.format import Progress
 
 MAX_PLANE_BYTES = (1 << 31) - 1
@@ -225,11 +225,9 @@ def _contents(path: Path, losses: list[Loss]) -> Iterator[Buffer]:
             if file.read(2) == b"\x1f\x8b":
                 file.seek(0)
                 yield _decompress(path, file, losses)
-            elif path.stat().st_size == 0:
-                yield b""
             else:
-                with mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
-                    yield mapped
+                with plain(file) as data:
+                    yield data
     except OSError as error:
         raise SourceError(
             f"cannot be read ({error.strerror or error})", where=str(path), remedy="Check the path and its permissions"
