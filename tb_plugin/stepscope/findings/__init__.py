@@ -1,10 +1,18 @@
 """Rules over lens results, and what they find, ranked and with evidence."""
 
-from stepscope.findings import cross, dcn, incore, steps, throughput, views
+from stepscope.findings import cross, dcn, incore, precision, steps, throughput, views
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
 from stepscope.findings.rules import AnyRule, CrossRule, Rule, Subject, find, rank
 
-RULES: tuple[AnyRule, ...] = (*views.RULES, *steps.RULES, *throughput.RULES, *incore.RULES, *dcn.RULES, *cross.RULES)
+RULES: tuple[AnyRule, ...] = (
+    *views.RULES,
+    *steps.RULES,
+    precision.RULE,
+    *throughput.RULES,
+    *incore.RULES,
+    *dcn.RULES,
+    *cross.RULES,
+)
 """All rules, of all lenses."""
 
 __all__ = ["RULES", "Certainty", "CrossRule", "Evidence", "Finding", "Rule", "Subject", "find", "panel_hash", "rank"]
