@@ -126,7 +126,7 @@ def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, m
     by_run = {q["run"]: one for one in kept for q in one.questions if q.get("view") == "op" and "compare" not in q}
     assert by_run["pytorch-small-net"].error is None
     assert by_run["beside/pytorch-small-net"].to_json()["error"]["found"] == "a damaged record"
-    assert "cannot be read" in str(held(kept, "findings"))
+    assert "cannot be judged: a damaged record" in str(held(kept, "findings"))
 
 
 def asked(source: Source, **question: str) -> Any:

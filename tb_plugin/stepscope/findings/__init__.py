@@ -2,7 +2,7 @@
 
 from stepscope.findings import cross, dcn, incore, precision, steps, throughput, views
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
-from stepscope.findings.rules import AnyRule, CrossRule, Rule, Subject, find, rank
+from stepscope.findings.rules import AnyRule, CrossRule, Rule, Subject, find, rank, unreadable
 
 RULES: tuple[AnyRule, ...] = (
     *views.RULES,
@@ -15,4 +15,16 @@ RULES: tuple[AnyRule, ...] = (
 )
 """All rules, of all lenses."""
 
-__all__ = ["RULES", "Certainty", "CrossRule", "Evidence", "Finding", "Rule", "Subject", "find", "panel_hash", "rank"]
+__all__ = [
+    "RULES",
+    "Certainty",
+    "CrossRule",
+    "Evidence",
+    "Finding",
+    "Rule",
+    "Subject",
+    "find",
+    "panel_hash",
+    "rank",
+    "unreadable",
+]

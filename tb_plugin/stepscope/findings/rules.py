@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from stepscope.errors import StepscopeError
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
 
 T = TypeVar("T")
@@ -98,22 +99,43 @@ def find(subjects: Iterable[Subject[Any]], rules: Iterable[AnyRule]) -> list[Fin
     """What the rules find in the subjects, each cause once.
 
     The largest share comes first; findings without a known share come last, what was measured before mere hints.
+    A subject that a rule cannot judge is a finding itself: see `unreadable`.
     """
-    given, chosen = list(subjects), list(rules)
-    found = [finding for rule in chosen if isinstance(rule, Rule) for finding in _single(rule, given)]
+    given = list(subjects)
+    found = dict.fromkeys(finding for rule in rules for finding in _asked(rule, given))
+    return sorted(_once(list(found)), key=rank)
+
+
+def _asked(rule: AnyRule, subjects: Sequence[Subject[Any]]) -> Iterator[Finding]:
+    if isinstance(rule, Rule):
+        for subject in subjects:
+            if subject.lens == rule.lens:
+                yield from _checked(rule.check, subject, subject)
+    else:
+        for group in _groups(subjects):
+            yield from _checked(rule.check, Together(group), group[0])
+
+
+def _groups(subjects: Sequence[Subject[Any]]) -> list[tuple[Subject[Any], ...]]:
+    """The subjects of each job, and of each run that is no part of one."""
     groups: dict[str, list[Subject[Any]]] = {}
-    for subject in given:
-        groups.setdefault(f"job {subject.job}" if subject.job else f"run {subject.run}", []).append(subject)
-    for rule in chosen:
-        if isinstance(rule, CrossRule):
-            found += [finding for group in groups.values() for finding in rule.check(Together(tuple(group)))]
-    return sorted(_once(found), key=rank)
-
-
-def _single(rule: Rule[Any], subjects: Sequence[Subject[Any]]) -> Iterator[Finding]:
     for subject in subjects:
-        if subject.lens == rule.lens:
-            yield from rule.check(subject)
+        groups.setdefault(f"job {subject.job}" if subject.job else f"run {subject.run}", []).append(subject)
+    return [tuple(group) for group in groups.values()]
+
+
+def _checked(check: Callable[[T], Iterable[Finding]], asked: T, subject: Subject[Any]) -> Iterator[Finding]:
+    try:
+        yield from check(asked)
+    except StepscopeError as error:
+        yield unreadable(subject, error)
+
+
+def unreadable(subject: Subject[Any], error: StepscopeError) -> Finding:
+    """Says of a record that it cannot be judged, and why: it hides no other's findings, and is no silence."""
+    title = f"{subject.run}: {subject.lens} record {subject.name} cannot be judged: {error.found}"
+    evidence = (subject.evidence(error.where),)
+    return Finding("unreadable-record", title, None, None, "", evidence, error.remedy, "measured")
 
 
 def _once(found: list[Finding]) -> list[Finding]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
-from stepscope.findings import RULES, Finding, Subject, find
+from stepscope.findings import RULES, Finding, Subject, find, unreadable
 from stepscope.queries.catalog import RecordRef
 from stepscope.queries.lenses import LENS_KINDS, LENSES
 from stepscope.queries.selection import allowed, newest_of_each, require_any
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def findings(source: Source) -> list[Finding]:
-    """What the rules find in the newest record of each lens, run and name, and which records cannot be read.
+    """What the rules find in the newest record of each lens, run and name, and which records cannot be judged.
 
     Raises:
         NotFound: The choice allows no record at all.
@@ -30,19 +30,13 @@ def findings(source: Source) -> list[Finding]:
 
 def _find(source: Source, refs: Iterable[tuple[str, RecordRef]]) -> list[Finding]:
     found: list[Subject[Any]] = []
-    unreadable: list[Finding] = []
+    lost: list[Finding] = []
     for lens, ref in refs:
         try:
             found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref), _job(source, ref)))
         except StepscopeError as error:
-            unreadable.append(_unreadable(Subject(lens, ref.run, ref.name, None), error))
-    return [*find(found, RULES), *unreadable]
-
-
-def _unreadable(subject: Subject[None], error: StepscopeError) -> Finding:
-    title = f"{subject.run}: {subject.lens} record {subject.name} cannot be read: {error.found}"
-    evidence = (subject.evidence(error.where),)
-    return Finding("unreadable-record", title, None, None, "", evidence, error.remedy, "measured")
+            lost.append(unreadable(Subject(lens, ref.run, ref.name, None), error))
+    return [*find(found, RULES), *lost]
 
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:
