@@ -133,7 +133,7 @@ class LocalStore:
         with contextlib.ExitStack() as stack:
             try:
                 blobs = _Blobs(parts, stack)
-                wanted = reading.wanted_elements(index.kind, blobs.table(), groups)
+                wanted = reading.wanted_elements(index.kind, blobs.table(), groups, where)
                 bodies = reading.unpacked((*blobs.element(one), one.raw_size_bytes) for one in wanted)
                 return reading.decode(index, bodies, where, whole=groups is None)
             except OSError as error:

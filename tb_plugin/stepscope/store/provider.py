@@ -185,7 +185,7 @@ class ProviderStore:
         index = reading.read_index(self._blob(first, 0, where), where)
         data = {0: first, **self._parts(entry, index.parts, first.step)}
         table = reading.read_table(self._blob(first, 1, where), where)
-        wanted = list(reading.wanted_elements(index.kind, table, groups))
+        wanted = list(reading.wanted_elements(index.kind, table, groups, where))
         blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
         sizes = (element.raw_size_bytes for element in wanted)
         bodies = reading.unpacked((blob, where, size) for blob, size in zip(blobs, sizes, strict=True))

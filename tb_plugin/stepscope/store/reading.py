@@ -207,7 +207,7 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
 
 
 def wanted_elements(
-    kind: str, table: storage_pb2.ElementTable, groups: Collection[str] | None
+    kind: str, table: storage_pb2.ElementTable, groups: Collection[str] | None, where: str
 ) -> Iterator[storage_pb2.ElementEntry]:
     """The elements that hold any of the groups, and those with the record's header and scalars.
 
@@ -221,7 +221,8 @@ def wanted_elements(
             left -= element.raw_size_bytes
             if left < 0:
                 found = f"more than {LARGEST_READ_BYTES} bytes of one {kind} record"
-                raise LimitExceeded(found, where="table of elements", remedy="Ask for single groups of it")
+                remedy = "Ask for single groups of it; a damaged table may say so too: then write the record again"
+                raise LimitExceeded(found, where=f"{where}, table of elements", remedy=remedy)
             yield element
 
 
