@@ -202,6 +202,7 @@ def kept_view(result: ViewResult, extent: Extent) -> dict[str, Any]:
         "names": result.names(rows),
         "paths": result.paths(rows),
         "kinds": result.op_types(rows),
+        "launched": [at for at, launched in enumerate(result.launched(rows)) if launched],
         "parents": [place.get(parent, -1) for parent in result.parent[rows].tolist()],
         "figures": result.figures(rows),
         "details": {str(place[row]): _detail(result, row) for row in _by_cost(result, rows)[: extent.details].tolist()},

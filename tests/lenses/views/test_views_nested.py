@@ -66,6 +66,17 @@ def test_device_time_is_of_the_op_that_launches_and_of_its_callers() -> None:
     assert total["_TFProfRoot"] == 507
 
 
+def test_what_no_op_launched_adds_up_to_the_whole_by_itself() -> None:
+    result = asked("op")
+    launched = dict(zip(result.names(range(len(result))), result.launched(range(len(result))), strict=True))
+    assert {name for name, one in launched.items() if one} == {"gemm", "cudaLaunch"}
+    own = exact(result, "exec_micros")
+    assert (
+        sum(time for name, time in own.items() if not launched[name])
+        == exact(result, "total_exec_micros")["_TFProfRoot"]
+    )
+
+
 def test_device_work_inside_device_work_is_of_the_op_that_launched_the_outer() -> None:
     loop = profile(
         [

@@ -174,6 +174,14 @@ class RowFigures:
         mask: Array = (launchers(self._profile) >= 0) & (self.layout.row_of_node >= 0)
         return mask if mask.any() else None
 
+    @cached_property
+    def launched_rows(self) -> Array:
+        """Rows of kernels and runtime calls whose cost is also that of the rows that launched them."""
+        rows = np.zeros(len(self.layout), bool)
+        if self._launched is not None:
+            rows[self.layout.row_of_node[self._launched]] = True
+        return rows
+
     def _gather(self, values: Ints, mask: Array) -> Ints:
         out = np.zeros(len(self.layout), np.int64)
         if mask.all():

@@ -154,6 +154,11 @@ class ViewResult:
         kinds: list[int] = self.layout.kind[self.rows[rows]].tolist()
         return kinds
 
+    def launched(self, rows: Sequence[int] | Ints) -> list[bool]:
+        """Whether what rows cost themselves is also in the rows that launched them: of kernels and runtime calls."""
+        launched: list[bool] = self.row_figures.launched_rows[self.rows[rows]].tolist()
+        return launched
+
     def op_types(self, rows: Sequence[int] | Ints) -> list[str]:
         """The op of the first node of each row, '' where a row has no node: what rows are coloured by."""
         if self.view == "op":
