@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from stepscope.lenses.views.tree import Tree
 from stepscope.queries import trees as trees_module
-from stepscope.queries.trees import Icicle, Opened, open_rows, visible_rows
+from stepscope.queries.trees import Icicle, Opened, open_rows, sorted_rows, visible_rows
 
 
 def make_tree(parents: list[int]) -> Tree:
@@ -69,7 +69,8 @@ def test_a_row_is_in_sight_exactly_when_all_above_it_are_open(
 ) -> None:
     tree, own = given_tree
     is_open = open_rows(tree, Opened(depth, tuple(sorted(toggled))))
-    visible = visible_rows(tree, is_open, tree.places([own]))
+    rows = visible_rows(tree, is_open)
+    visible = sorted_rows(tree, rows, own[rows])
     wanted = [r for r in walk(tree, own, 0) if all(is_open[a] for a in ancestors(tree, r)[1:])]
     assert visible.tolist() == wanted
 
@@ -89,7 +90,7 @@ def test_matches_are_always_in_sight(given_tree: tuple[Tree, np.ndarray]) -> Non
     tree, own = given_tree
     matched = own > 700
     is_open = open_rows(tree, Opened(0), matched)
-    assert set(np.flatnonzero(matched)) <= set(visible_rows(tree, is_open, np.arange(len(tree))).tolist())
+    assert set(np.flatnonzero(matched)) <= set(visible_rows(tree, is_open).tolist())
 
 
 @given(trees_with_values(), st.integers(1, 60))

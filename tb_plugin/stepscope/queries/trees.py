@@ -21,7 +21,6 @@ Floats = NDArray[np.float64]
 
 MAX_RECTANGLES = 1200
 """More could not be told apart, and would make answers large."""
-_MANY = 16
 
 
 @dataclass(frozen=True)
@@ -52,23 +51,24 @@ def open_rows(tree: Tree, opened: Opened, matched: Bools | None = None) -> Bools
     return flags & (tree.children > 0)
 
 
-def visible_rows(tree: Tree, is_open: Bools, position: Ints | None = None, root: int = 0) -> Ints:
-    """The rows in sight below and including a root, in display order: that of the tree, or by their positions."""
+def visible_rows(tree: Tree, is_open: Bools, root: int = 0) -> Ints:
+    """The rows in sight below and including a root, in the order of the tree."""
     if not len(tree):
         return np.empty(0, np.int64)
     closed = (~is_open & (tree.children > 0)).astype(np.int64)
     closed_above = tree.path_sums(closed) - closed
     stop = int(tree.end[root])
-    rows = root + np.flatnonzero(closed_above[root:stop] == closed_above[root])
-    return rows if position is None else _by_position(rows, position)
+    return root + np.flatnonzero(closed_above[root:stop] == closed_above[root])
 
 
-def _by_position(rows: Ints, position: Ints) -> Ints:
-    if len(rows) < len(position) // _MANY:
-        return np.asarray(rows[np.argsort(position[rows])], np.int64)
-    row_at = np.full(len(position), -1)
-    row_at[position[rows]] = rows
-    return row_at[row_at >= 0]
+def sorted_rows(tree: Tree, rows: Ints, key: Ints) -> Ints:
+    """Rows in sight, siblings sorted by the key of each; ties keep their order. Rows out of sight cost nothing."""
+    if not len(rows):
+        return rows
+    parent = np.searchsorted(rows, tree.parent[rows])
+    parent[0] = -1
+    in_sight = Tree(parent, tree.depth[rows], np.searchsorted(rows, tree.end[rows]))
+    return np.asarray(rows[in_sight.sort([key])[1]], np.int64)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import re
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ import numpy as np
 from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.views import ViewResult
 from stepscope.model.profile import NodeKind
-from stepscope.queries.trees import Bools, Icicle, Ints, Opened, open_rows, visible_rows
+from stepscope.queries.trees import Bools, Icicle, Ints, Opened, open_rows, sorted_rows, visible_rows
 
 MAX_ROWS = 500
 MAX_WIDTH_PX = 4096
@@ -48,7 +49,7 @@ class Windows:
     def __init__(self, result: ViewResult) -> None:
         self.result = result
         self.tree = result.tree
-        self._position = functools.lru_cache(4)(self._sorted)
+        self._in_sight = functools.lru_cache(4)(self._shown)
         self._matched = functools.lru_cache(2)(self._searched)
         self._icicle = functools.lru_cache(2)(self._laid_out)
 
@@ -59,9 +60,7 @@ class Windows:
         """The rows in sight."""
         self.check_row(window.root)
         matched = self._matched(window.search) if window.search else None
-        is_open = open_rows(self.tree, window.opened, matched)
-        position = self._position(window.sort)
-        visible = visible_rows(self.tree, is_open, position, window.root)
+        is_open, visible = self._in_sight(dataclasses.replace(window, offset=0, limit=0, match=0))
         limit = min(max(window.limit, 0), MAX_ROWS)
         rows = visible[max(window.offset, 0) :][:limit]
         return {
@@ -78,17 +77,20 @@ class Windows:
         if not 0 <= row < len(self.tree):
             raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
 
-    def _sorted(self, sort: str) -> Ints | None:
-        """Where each row stands, None where the rows stay in their order."""
-        field, descending = sort.lstrip("-"), sort.startswith("-")
-        if not field:
-            return None
+    def _shown(self, window: RowWindow) -> tuple[Bools, Ints]:
+        """Which rows are open, and those in sight in the order in which they are shown."""
+        if not window.sort:
+            is_open = open_rows(self.tree, window.opened, self._matched(window.search) if window.search else None)
+            return is_open, visible_rows(self.tree, is_open, window.root)
+        is_open, rows = self._in_sight(dataclasses.replace(window, sort=""))
+        key = self._key(window.sort.removeprefix("-"), rows)
+        return is_open, sorted_rows(self.tree, rows, -key if window.sort.startswith("-") else key)
+
+    def _key(self, field: str, rows: Ints) -> Ints:
         if field == "name":
-            ranks = self.result.name_ranks
-            return self.tree.places([-ranks if descending else ranks])
+            return self.result.name_ranks[rows]
         self._require(field, [spec.name for spec in self.result.fields])
-        values = self.result.exact(field)
-        return self.tree.places([-values if descending else values])
+        return self.result.exact(field, rows)
 
     def _searched(self, search: str) -> Bools:
         found = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
@@ -98,12 +100,14 @@ class Windows:
 
     def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
         names, kinds, figures = self.result.names(rows), self.result.op_types(rows), self.result.figures(rows)
+        launched = self.result.launched(rows)
         described: list[dict[str, Any]] = []
         for i, row in enumerate(rows.tolist()):
             one = {
                 "id": row,
                 "name": names[i],
                 "kind": kinds[i],
+                "launched": launched[i],
                 "depth": int(self.tree.depth[row]),
                 "parent": int(self.tree.parent[row]),
                 "children": int(self.tree.children[row]),
