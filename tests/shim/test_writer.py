@@ -409,6 +409,26 @@ def test_what_comes_after_the_end_is_said(tmp_path: Path, caplog: pytest.LogCapt
     assert "closed before" in caplog.text
 
 
+def test_a_signal_that_comes_while_the_rates_are_asked_for_flushes_all_the_same(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
+        clock = iter(range(100))
+
+        def interrupted() -> int:
+            if next(clock) == 2:  # sample reads the clock while it holds the series
+                writer.flush_before_death(1.0)
+            return 1
+
+        rate = writer.throughput()
+        rate._clock = interrupted
+        rate.add(1, step=1)
+        rate.add(1, step=2)
+        thread = threading.Thread(target=rate.sample, daemon=True)
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+        assert stored(tmp_path).marks.step.tolist() == [1, 2]
+
+
 def test_a_thread_that_cannot_be_started_does_not_stop_the_loop(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

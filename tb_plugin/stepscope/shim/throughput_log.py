@@ -80,7 +80,8 @@ class ThroughputLog:
 
     def begin_session(self) -> None:
         """Starts the series anew, with a start stamp of now: at construction, and in a forked process."""
-        self._lock = threading.Lock()
+        # A signal handler that flushes may interrupt the very thread that holds it.
+        self._lock = threading.RLock()
         self._base_ns = self._now_ns = self._clock()
         self._wall_ns = time.time_ns()
         self._session = new_session()
