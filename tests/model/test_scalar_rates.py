@@ -65,6 +65,15 @@ def test_one_of_the_two_scalars_is_enough(tag: str, local: list[float], average:
     assert record.reported.avg_samples_per_sec.tolist() == average
 
 
+def test_each_step_has_the_time_of_a_scalar_that_was_logged_at_it() -> None:
+    average = points("avg_samples_per_sec", [20, 30], [5.0, 6.0])
+    local = points("local_samples_per_sec", [10, 20, 40], [1.0, 2.0, 3.0])
+    average.wall_time_s, local.wall_time_s = np.array([1002.0, 1003.0]), np.array([1001.0, 1002.5, 1004.0])
+    record = from_scalars([average, local])
+    assert record.header.wall_anchor_ns == 1001 * 10**9
+    assert record.samples.time_ns.tolist() == [0, 10**9, 2 * 10**9, 3 * 10**9]
+
+
 def test_steps_per_second_beside_samples_do_not_take_their_place() -> None:
     record = from_scalars(
         [

@@ -85,3 +85,21 @@ def test_a_damaged_block_costs_that_block_and_is_said(tmp_path: Path, monkeypatc
     assert isinstance(record, Throughput)
     assert record.marks.step.tolist() == [3, 4, 5, 6]
     assert "a wrong checksum of an element" in [loss.what for loss in record.header.losses]
+
+
+def test_a_record_that_can_be_read_again_is_no_problem_any_more(tmp_path: Path) -> None:
+    with stepscope.Writer(str(tmp_path / "run")) as writer:
+        writer.throughput("train").add(8, step=1)
+    (path,) = (tmp_path / "run").iterdir()
+    whole = path.read_bytes()
+    hurt(tmp_path, "run", records=1)
+    catalog = listed(tmp_path)
+    (ref,) = catalog.refs()
+    with pytest.raises(DamagedRecord):
+        catalog.read(ref)
+    assert [problem.what for problem in catalog.problems()] == ["a wrong checksum of an element"]
+    path.write_bytes(whole)
+    catalog.read(ref, ())
+    assert len(catalog.problems()) == 1, "its header alone says nothing of the rest"
+    catalog.read(ref)
+    assert catalog.problems() == []

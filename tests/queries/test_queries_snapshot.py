@@ -237,3 +237,13 @@ def test_collectives_of_one_kind_are_documents_of_their_own(data: Path) -> None:
     for program in asked_for:
         document = held(kept, "dcn", run=run, program=program)
         assert {row["program"] for row in document["all_hosts"]["all_cores"]} == {program}
+
+
+def test_of_many_runs_neighbours_are_compared_first_and_each_with_its_own(tmp_path: Path) -> None:
+    for run in "abcd":
+        with stepscope.Writer(str(tmp_path / run)) as writer:
+            writer.throughput("train", log_every=1).add(8, step=1)
+    kept = snapshot(stepscope.open(tmp_path), Extent(comparisons=8))
+    questions = [q for one in kept for q in one.questions if one.route == "throughput" and "compare" in q]
+    pairs = [q["run"] + q["compare"] for q in questions if "name" not in q]
+    assert pairs == ["ab", "ba", "bc", "cb", "cd", "dc", "ac", "bd"]

@@ -30,7 +30,7 @@ evidence.
   line that runs nothing else. A scope or line is told where ops do not explain most of it.
 * A rule over several lenses looks at the records of one run, or of the ranks of one job, and replaces the findings that
   it joins.
-* A record that cannot be read, or is too large for a rule, is a finding itself (`unreadable-record`), and hides no other.
+* A record that cannot be read, or is too large for a rule, is a finding itself: `unreadable-record`. It hides no other.
 
 """
 

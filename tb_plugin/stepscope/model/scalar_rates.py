@@ -90,7 +90,7 @@ def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
 def _record(name: str, unit: str, local: ScalarPoints | None, average: ScalarPoints | None) -> Throughput:
     given = [one for one in (average, local) if one is not None]
     places, steps = _places(given)
-    wall_ns = np.rint(_at(len(steps), places[0], given[0].wall_time_s) * 1e9).astype(np.int64)
+    wall_ns = np.rint(_wall_times(len(steps), given, places) * 1e9).astype(np.int64)
     anchor = int(wall_ns[0]) if len(wall_ns) else 0
     values = {id(one): _at(len(steps), place, one.value) for one, place in zip(given, places, strict=True)}
     unknown = np.full(len(steps), -1.0)
@@ -116,6 +116,14 @@ def _places(series: Sequence[ScalarPoints]) -> tuple[list[I64], I64]:
     if len(logged) == 1 < most:
         return [np.arange(len(one.step)) for one in series], np.full(most, -1)
     return [np.searchsorted(logged, one.step) for one in series], logged
+
+
+def _wall_times(size: int, series: Sequence[ScalarPoints], places: Sequence[I64]) -> F64:
+    """When each place was logged: by the first of the series that has a point there."""
+    found = np.empty(size)
+    for one, place in reversed(list(zip(series, places, strict=True))):
+        found[place] = one.wall_time_s
+    return found
 
 
 def _at(size: int, place: I64, values: F64) -> F64:

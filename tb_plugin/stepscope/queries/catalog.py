@@ -107,10 +107,13 @@ class StoreCatalog:
             StepscopeError: See `RecordStore.read`.
         """
         try:
-            return self._read(ref, groups)
+            record = self._read(ref, groups)
         except StepscopeError as error:
             self._unreadable[ref] = Problem(ref.run, error.where, error.found, error.remedy, 1)
             raise
+        if groups is None:
+            self._unreadable.pop(ref, None)
+        return record
 
     def _read(self, ref: RecordRef, groups: Collection[str] | None) -> Record:
         blocks, scalars = _now(self._blocks, ref), _now(self._scalars, ref)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from itertools import islice, permutations
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -172,8 +172,9 @@ _LENSES = {"views": _views, "throughput": _throughput, "incore": _incore, "dcn":
 
 def _comparisons(lens: str, source: Source, refs: Sequence[RecordRef], extent: Extent, **values: str) -> Iterator[Kept]:
     """Comparisons of runs with each other, up to a number of pairs: those side by side first, so that each has some."""
-    near = sorted(permutations(range(len(refs)), 2), key=lambda pair: abs(pair[0] - pair[1]))
-    pairs = ((refs[a], refs[b]) for a, b in near if refs[a].run != refs[b].run)
+    near = ((a, b) for gap in range(1, len(refs)) for a in range(len(refs)) for b in (a - gap, a + gap))
+    inside = ((refs[a], refs[b]) for a, b in near if 0 <= b < len(refs))
+    pairs = ((a, b) for a, b in inside if a.run != b.run)
     for a, b in islice(pairs, extent.comparisons):
         try:
             baseline = source.choose(b.run, b.name)
