@@ -10,7 +10,6 @@ import { recordsOf } from "./lib/selection";
 import type { Lens } from "./lib/state";
 import { followTheme } from "./lib/theme";
 import { Overview } from "./overview";
-import { ThroughputLens } from "./throughput";
 import { bindAddress, bindVisibility, pollWhileLive } from "./ui/binding";
 import { HelpSheet } from "./ui/help_sheet";
 import { NothingLogged } from "./ui/nothing_logged";
@@ -22,15 +21,18 @@ import { ViewsLens } from "./views";
 
 type LensView = () => preact.JSX.Element | null;
 
-/** The lenses of devices are loaded when one is opened: the first screen needs none of them. */
-const loadDevices = () => import("./devices");
+type LaterParts = typeof import("./later");
+
+/** What no first screen needs, once one of its parts was opened. */
+let later: LaterParts | null = null;
+const LATER = "static/later.js";
 
 const LENS_PANELS: Readonly<Record<Lens, LensView>> = {
   overview: Overview,
-  views: () => <ViewsLens pane={() => <Later lens="ViewPane" />} />,
-  throughput: ThroughputLens,
-  incore: () => <Later lens="InCoreLens" />,
-  dcn: () => <Later lens="DcnLens" />,
+  views: () => <ViewsLens pane={() => <Later part="ViewPane" />} comparison={() => <Later part="ViewComparison" />} />,
+  throughput: () => <Later part="ThroughputLens" />,
+  incore: () => <Later part="InCoreLens" />,
+  dcn: () => <Later part="DcnLens" />,
   findings: FindingsLens,
 };
 
@@ -72,20 +74,25 @@ function LensPanel() {
   return <Shown key={lens} />;
 }
 
-function Later({ lens }: { lens: keyof Awaited<ReturnType<typeof loadDevices>> }) {
-  const [loaded, setLoaded] = useState<{ readonly view: LensView } | RequestError | null>(null);
+function Later({ part }: { part: keyof LaterParts }) {
+  const [loaded, setLoaded] = useState(later);
+  const [error, setError] = useState<RequestError | null>(null);
   const load = () => {
-    const where = "static/devices.js";
-    const lost = () => new RequestError("a part of the panel did not load", where, "Check that TensorBoard still runs");
-    setLoaded(null);
-    loadDevices().then(
-      (devices) => setLoaded({ view: devices[lens] }),
-      () => setLoaded(lost()),
+    if (later !== null) return;
+    setError(null);
+    import("./later").then(
+      (parts) => {
+        later = parts;
+        setLoaded(parts);
+      },
+      () => setError(new RequestError("a part of the panel did not load", LATER, "Check that TensorBoard still runs")),
     );
   };
-  useEffect(load, [lens]);
-  if (loaded instanceof RequestError) return <Failure error={loaded} retry={load} />;
-  return loaded === null ? <Skeleton /> : <loaded.view />;
+  useEffect(load, []);
+  if (error !== null) return <Failure error={error} retry={load} />;
+  if (loaded === null) return <Skeleton />;
+  const Part = loaded[part];
+  return <Part />;
 }
 
 function MissingRecord() {

@@ -1,12 +1,10 @@
 /** What to do first, over all lenses. */
 
-import { useSignalEffect } from "@preact/signals";
-import { useMemo, useRef } from "preact/hooks";
 import { readHash } from "../lib/address";
 import { address } from "../lib/api";
 import { parseState } from "../lib/state";
 import { percent } from "../lib/units";
-import { Resource } from "../ui/resource";
+import { lensVersion, useDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
 
@@ -34,15 +32,10 @@ const CERTAINTY: Readonly<Record<Finding["certainty"], string>> = {
 };
 
 export function FindingsLens() {
-  const session = useSession();
-  const resource = useMemo(() => new Resource<readonly Finding[]>(session.fetcher), [session]);
-  const asked = useRef(0);
-  useSignalEffect(() => {
-    const version = session.reloads.value;
-    const url = address("findings", { run: session.state.value.run });
-    if (session.visible.value && session.index.data.value !== null) void resource.load(url, version > asked.current);
-    asked.current = version;
-  });
+  const resource = useDocument<readonly Finding[]>(
+    ({ state }) => address("findings", { run: state.value.run }),
+    (session) => lensVersion(session, "findings"),
+  );
   return (
     <Loaded resource={resource}>
       {(findings) =>

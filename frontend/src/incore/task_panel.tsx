@@ -1,13 +1,13 @@
 /** The swimlane of a capture: what each core ran when, what a task waited for, and the functions. All share one selection. */
 
-import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import type { Block, Lane } from "../lib/lanes";
 import { absolute } from "../lib/stamps";
 import { ABSENT, percent } from "../lib/units";
+import { useDocument } from "../ui/documents";
 import { Lanes } from "../ui/lanes";
-import { Resource } from "../ui/resource";
+import type { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
 import { type FigureCell, Link, SmallTable } from "../ui/small_table";
 import { Failure } from "../ui/states";
@@ -88,15 +88,11 @@ export function TaskPanel({ document, tasks, units, title }: TaskPanelProps) {
 
 /** The selected task with what it waited for. */
 function useTask(): Resource<InCoreDocument> {
-  const session = useSession();
-  const resource = useMemo(() => new Resource<InCoreDocument>(session.fetcher), [session]);
-  useSignalEffect(() => {
-    const { key } = session.state.value;
-    const record = { ...session.recordParameters.value, compare: "" };
-    if (key === "" || key.includes("/")) resource.clear();
-    else void resource.load(address("incore", { ...record, task: key }));
+  return useDocument<InCoreDocument>(({ state, recordParameters }) => {
+    const { key } = state.value;
+    if (key === "" || key.includes("/")) return null;
+    return address("incore", { ...recordParameters.value, compare: "", task: key });
   });
-  return resource;
 }
 
 function describeTask(tasks: TasksDocument, found: TaskLanes, base: bigint, units: Units, block: Block, lane: Lane) {

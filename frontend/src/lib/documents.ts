@@ -54,6 +54,8 @@ export interface ViewRow {
   readonly name: string;
   /** The op type that the row is coloured by, empty for rows without a node. */
   readonly kind?: string;
+  /** Whether what it costs itself is also in the row that launched it: of kernels and runtime calls. */
+  readonly launched?: boolean;
   readonly depth: number;
   readonly parent: number;
   readonly children: number;

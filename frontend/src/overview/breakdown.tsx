@@ -3,23 +3,27 @@ import { blockRgb, css } from "../lib/colour";
 import type { RowsDocument, ViewRow } from "../lib/documents";
 import { choose, type RunRecord, recordsOf } from "../lib/selection";
 import { format, percent } from "../lib/units";
+import { useDocument } from "../ui/documents";
 import { type Session, useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
-import { Card, useDocument } from "./index";
+import { Card } from "./card";
+import { overviewVersion } from "./documents";
 
 const SHOWN = 8;
+/** Among the costliest rows are kernels and runtime calls, which are not shown: they are in the ops that launched them. */
+const ASKED = 60;
 const SELF = "exec_micros";
 
 /** Where the time of the newest profile goes, by op. */
 export function Breakdown() {
   const session = useSession();
   const profile = newestProfile(session);
-  const document = useDocument<RowsDocument>(() => {
+  const document = useDocument<RowsDocument>((session) => {
     const record = newestProfile(session);
-    if (record === null) return "";
+    if (record === null) return null;
     const { run, name } = record;
-    return address("views", { run, name, view: "op", sort: `-${SELF}`, limit: SHOWN + 1 });
-  });
+    return address("views", { run, name, view: "op", sort: `-${SELF}`, limit: ASKED });
+  }, overviewVersion);
   const note = profile === null ? "" : `${profile.run === "." ? profile.name : profile.run}, by op, self time`;
   return (
     <Card title="Where the time goes" lens="views" note={note}>
@@ -43,10 +47,10 @@ interface BreakdownDocument {
 /** The mean step by what it is spent on, where single executions are known; else nothing. */
 function StepParts({ profile }: { profile: RunRecord | null }) {
   const session = useSession();
-  const document = useDocument<BreakdownDocument>(() => {
+  const document = useDocument<BreakdownDocument>((session) => {
     const record = newestProfile(session);
-    return record === null ? "" : address("views", { run: record.run, name: record.name, shape: "breakdown" });
-  });
+    return record === null ? null : address("views", { run: record.run, name: record.name, shape: "breakdown" });
+  }, overviewVersion);
   const { steps = [], total_ps = {} } = document.data.value ?? {};
   const parts = Object.entries(total_ps).filter(([, time]) => time > 0);
   const whole = parts.reduce((sum, [, time]) => sum + time, 0);
@@ -105,7 +109,8 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
   const session = useSession();
   const theme = session.theme.value;
   const whole = time(document.root, `total_${SELF}`);
-  const rows = document.rows.filter((row) => row.parent >= 0 && time(row, SELF) > 0).slice(0, SHOWN);
+  const ops = document.rows.filter((row) => row.parent >= 0 && row.launched !== true);
+  const rows = ops.filter((row) => time(row, SELF) > 0).slice(0, SHOWN);
   const rest = whole - rows.reduce((sum, row) => sum + time(row, SELF), 0);
   const show = (row: ViewRow) =>
     session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
@@ -133,7 +138,7 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
         {rest / whole > 0.0005 && (
           <li class="muted">
             <span class="num">{percent(rest, whole)}</span>
-            <span>{`${(document.total_rows - 1 - rows.length).toLocaleString()} others`}</span>
+            <span>others</span>
             <span class="num">{format("micros", rest)}</span>
           </li>
         )}

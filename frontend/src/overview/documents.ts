@@ -1,6 +1,8 @@
 /** What the overview reads of the lenses' documents. */
 
 import type { Figure } from "../lib/documents";
+import { lensVersion } from "../ui/documents";
+import type { Session } from "../ui/session";
 
 export interface OverviewSeries {
   readonly run: string;
@@ -21,4 +23,9 @@ export interface OverviewFinding {
   readonly cost_share: Figure;
   readonly evidence: readonly { readonly run: string; readonly key: string; readonly hash: string }[];
   readonly certainty: string;
+}
+
+/** The overview stands on all records. */
+export function overviewVersion(session: Session): string | null {
+  return lensVersion(session, "overview");
 }

@@ -1,19 +1,17 @@
 /** The first screen: where a step goes, how fast the runs are, what to do first, and what is logged. */
 
-import { useSignalEffect } from "@preact/signals";
-import type { ComponentChildren } from "preact";
-import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
 import { claims, recordsOf } from "../lib/selection";
 import { type Lens, RECORD_LENSES } from "../lib/state";
 import { formatAge } from "../lib/units";
+import { useDocument } from "../ui/documents";
 import { HOW_TO_LOG } from "../ui/nothing_logged";
-import { Resource } from "../ui/resource";
 import { useSession } from "../ui/session";
 import { LENS_TITLES } from "../ui/shell";
 import { CodeBlock, Loaded } from "../ui/states";
 import { Breakdown } from "./breakdown";
-import type { OverviewFinding } from "./documents";
+import { Card } from "./card";
+import { type OverviewFinding, overviewVersion } from "./documents";
 import { Findings } from "./findings";
 import { Rates } from "./rates";
 
@@ -39,55 +37,11 @@ export function Overview() {
   );
 }
 
-/** A document of all runs, or of the chosen one; asked again after each reload. */
-export function useDocument<T>(route: () => string): Resource<T> {
-  const session = useSession();
-  const resource = useMemo(() => new Resource<T>(session.fetcher), [session]);
-  const asked = useMemo(() => ({ version: "" }), []);
-  useSignalEffect(() => {
-    const index = session.index.data.value;
-    if (!session.visible.value || index === null) return;
-    const written = recordsOf(index, "overview").map((record) => record.written_wall_ns);
-    const version = `${session.reloads.value} ${written.join(" ")}`;
-    const url = route();
-    if (url !== "") void resource.load(url, asked.version !== "" && asked.version !== version);
-    asked.version = version;
-  });
-  return resource;
-}
-
-interface CardProps {
-  readonly title: string;
-  readonly lens: Lens;
-  readonly note?: string;
-  readonly children: ComponentChildren;
-}
-
-/** A part of the overview, with the way to the lens that has the rest. */
-export function Card({ title, lens, note, children }: CardProps) {
-  const session = useSession();
-  return (
-    <section class="card">
-      <div class="card-head">
-        <h2>{title}</h2>
-        {note && (
-          <span class="muted name" title={note}>
-            {note}
-          </span>
-        )}
-        <span class="spacer" />
-        <button type="button" class="link" onClick={() => session.showLens(lens)}>
-          {LENS_TITLES[lens]} →
-        </button>
-      </div>
-      {children}
-    </section>
-  );
-}
-
 function TopFindings() {
-  const session = useSession();
-  const findings = useDocument<readonly OverviewFinding[]>(() => address("findings", { run: session.state.value.run }));
+  const findings = useDocument<readonly OverviewFinding[]>(
+    ({ state }) => address("findings", { run: state.value.run }),
+    overviewVersion,
+  );
   return (
     <Card title="What to do first" lens="findings">
       <Loaded resource={findings}>{(found) => <Findings findings={found} />}</Loaded>

@@ -4,10 +4,11 @@ import { css, lineRgb } from "../lib/colour";
 import type { Figure } from "../lib/documents";
 import { format, percent } from "../lib/units";
 import { Canvas } from "../ui/canvas";
+import { useDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
-import type { OverviewSeries } from "./documents";
-import { Card, useDocument } from "./index";
+import { Card } from "./card";
+import { type OverviewSeries, overviewVersion } from "./documents";
 
 const SHOWN = 8;
 const POINTS = 120;
@@ -15,9 +16,9 @@ const SPARK = { width: 80, height: 20 };
 
 /** How fast each run is: now, on average, and how steadily. */
 export function Rates() {
-  const session = useSession();
-  const document = useDocument<{ readonly series: readonly OverviewSeries[] }>(() =>
-    address("throughput", { points: POINTS, run: session.state.value.run }),
+  const document = useDocument<{ readonly series: readonly OverviewSeries[] }>(
+    ({ state }) => address("throughput", { points: POINTS, run: state.value.run }),
+    overviewVersion,
   );
   return (
     <Card title="Throughput" lens="throughput">

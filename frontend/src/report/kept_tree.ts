@@ -13,6 +13,8 @@ export interface KeptView {
   readonly names: readonly string[];
   readonly paths: readonly string[];
   readonly kinds: readonly string[];
+  /** Rows whose cost is also that of the rows that launched them. */
+  readonly launched?: readonly number[];
   readonly parents: readonly number[];
   readonly figures: Readonly<Record<string, readonly (number | null)[]>>;
   /** What else is known of the costliest rows. */
@@ -134,6 +136,7 @@ export class KeptTree {
       id: row,
       name: this.view.names[row] ?? "",
       kind: this.view.kinds[row] ?? "",
+      launched: this.view.launched?.includes(row) ?? false,
       depth: this.depths[row] ?? 0,
       parent: this.parent(row),
       children,

@@ -1,8 +1,8 @@
 import { useState } from "preact/hooks";
 import { useSession } from "../ui/session";
 import type { AnnotationDocument } from "./document";
-import type { Shown } from "./index";
 import { Axis, type XKind } from "./lines";
+import type { Shown } from "./shown";
 
 /** More of a kind than these are shown when asked for. */
 const MOST_OF_A_KIND = 5;

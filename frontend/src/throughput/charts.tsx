@@ -2,10 +2,11 @@ import { useCallback, useMemo } from "preact/hooks";
 import { clockTicks, type Domain, linearTicks, logTicks } from "../lib/plot";
 import type { PanelState } from "../lib/state";
 import { format, formatClock, percent } from "../lib/units";
-import { Chart, type Line } from "../ui/chart";
+import { Chart } from "../ui/chart";
+import type { Line } from "../ui/chart_lines";
 import { useSession } from "../ui/session";
-import type { Shown } from "./index";
 import { seriesLines, seriesMarks, seriesSpans, stepTimeLine, timesBaseline, type XKind } from "./lines";
+import type { Shown } from "./shown";
 
 interface ChartProps {
   readonly shown: readonly Shown[];

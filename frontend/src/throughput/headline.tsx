@@ -1,5 +1,5 @@
 import { format, formatClock, percent } from "../lib/units";
-import type { Shown } from "./index";
+import type { Shown } from "./shown";
 
 /** The figures that are asked for first. */
 export function Headline({ shown, several }: { shown: Shown; several: boolean }) {

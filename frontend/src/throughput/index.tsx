@@ -1,21 +1,20 @@
 /** The throughput lens: how fast the runs are, on average and right now, and what disturbed them. */
 
-import { useSignalEffect } from "@preact/signals";
 import { useMemo, useRef } from "preact/hooks";
 import { address } from "../lib/api";
 import { BLOCK_TEXT, css, lineRgb, lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
-import { recordsOf } from "../lib/selection";
 import type { PanelState } from "../lib/state";
-import { Resource } from "../ui/resource";
+import { lensVersion, useDocument } from "../ui/documents";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Empty, Loaded, Problems } from "../ui/states";
 import { Annotations } from "./annotations";
 import { ThroughputChart } from "./charts";
-import type { SeriesDocument, ThroughputDocument } from "./document";
+import type { ThroughputDocument } from "./document";
 import { Headline } from "./headline";
 import { jobSentence, together } from "./jobs";
 import { labels, xKinds } from "./lines";
+import type { Shown } from "./shown";
 import { type Found, significanceSentence, useSignificance } from "./significance";
 import { StatisticsTable } from "./statistics";
 import { Legend, ThroughputToolbar } from "./toolbar";
@@ -24,44 +23,16 @@ import { Legend, ThroughputToolbar } from "./toolbar";
 const POINTS_IN_ALL = 80_000;
 const [LEAST_POINTS, MOST_POINTS] = [300, 4000];
 
-/** A series as the lens shows it. */
-export interface Shown {
-  readonly series: SeriesDocument;
-  readonly label: string;
-  readonly colour: string;
-  readonly muted: boolean;
-  /** What sets it apart from the others. */
-  readonly note: "" | "slowest" | "sum";
-}
-
 export function ThroughputLens() {
-  const session = useSession();
-  const resource = useMemo(() => new Resource<ThroughputDocument>(session.fetcher), [session]);
-  const asked = useRef("");
-  useSignalEffect(() => {
-    if (!session.visible.value || session.index.data.value === null) return;
-    const now = `${session.reloads.value} ${versionOf(session)}`;
-    void resource.load(
-      throughputAddress(session.state.value, session.choices.value.runs.length),
-      asked.current !== "" && asked.current !== now,
-    );
-    asked.current = now;
-  });
+  const resource = useDocument<ThroughputDocument>(
+    ({ state, choices }) => throughputAddress(state.value, choices.value.runs.length),
+    (session) => lensVersion(session, "throughput"),
+  );
   return (
     <Loaded resource={resource}>
       {(document) => (document.series.length === 0 ? <NoSeries /> : <Throughput document={document} />)}
     </Loaded>
   );
-}
-
-/** Changes when a throughput record is written anew. */
-function versionOf(session: Session): string {
-  const index = session.index.data.value;
-  return index === null
-    ? ""
-    : recordsOf(index, "throughput")
-        .map((record) => record.written_wall_ns)
-        .join(" ");
 }
 
 export function throughputAddress({ options, name }: PanelState, records: number): string {

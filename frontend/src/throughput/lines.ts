@@ -3,7 +3,7 @@
 import type { Figure } from "../lib/documents";
 import { lowerBound } from "../lib/plot";
 import type { PanelState } from "../lib/state";
-import type { Line, Span } from "../ui/chart";
+import type { Line, Span } from "../ui/chart_lines";
 import type { SeriesDocument } from "./document";
 
 export type XKind = PanelState["x"];

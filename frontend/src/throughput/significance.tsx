@@ -3,7 +3,7 @@ import { address } from "../lib/api";
 import { Resource } from "../ui/resource";
 import type { Session } from "../ui/session";
 import type { ComparedDocument, SignificanceDocument, ThroughputDocument } from "./document";
-import type { Shown } from "./index";
+import type { Shown } from "./shown";
 
 /** How sure the difference of a series from the baseline is; undefined while it is not known. */
 export type Found = (shown: Shown) => SignificanceDocument | undefined;

@@ -5,7 +5,7 @@ import { numberColumn, wordColumn } from "../ui/columns";
 import { type DataColumn, DataTable } from "../ui/data_table";
 import { useSession } from "../ui/session";
 import type { StatisticsDocument } from "./document";
-import type { Shown } from "./index";
+import type { Shown } from "./shown";
 import { type Found, sure } from "./significance";
 
 type Pick = (statistics: StatisticsDocument) => Figure;

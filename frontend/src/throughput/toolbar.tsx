@@ -4,8 +4,8 @@ import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { availableCharts } from "./charts";
-import type { Shown } from "./index";
 import type { XKind } from "./lines";
+import type { Shown } from "./shown";
 
 interface ToolbarProps {
   readonly shown: readonly Shown[];

@@ -1,29 +1,12 @@
 /** A line chart: crosshair, zoom by drag, double-click to reset, PNG. One colour for each line's owner. */
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { type Domain, linearScale, logScale, nearestPoint, type Scale, xDomain, yDomain } from "../lib/plot";
+import { type Domain, linearScale, logScale, nearestPoint, xDomain, yDomain } from "../lib/plot";
 import type { Theme } from "../lib/theme";
 import { Canvas, type Size, savePng, useSize } from "./canvas";
 import { drawChart, MARGIN_RIGHT } from "./chart_drawing";
+import type { Frame, Line, Span } from "./chart_lines";
 import { Tooltip } from "./tooltip";
-
-export interface Line {
-  readonly label: string;
-  readonly colour: string;
-  readonly x: readonly number[];
-  readonly y: readonly (number | null)[];
-  readonly dashed?: boolean;
-}
-
-/** A stretch of x that something took, such as a checkpoint. */
-export interface Span {
-  readonly from: number;
-  readonly to: number;
-  readonly label: string;
-  readonly colour: string;
-  /** A moment: a line over the chart's height. */
-  readonly line?: boolean;
-}
 
 export interface ChartProps {
   readonly lines: readonly Line[];
@@ -38,11 +21,6 @@ export interface ChartProps {
   readonly onZoom: (zoom: Domain | null) => void;
   /** Called with how to save the chart. */
   readonly onReady?: (save: () => void) => void;
-}
-
-export interface Frame {
-  readonly x: Scale;
-  readonly y: Scale;
 }
 
 const MARGIN = { left: 58, right: MARGIN_RIGHT, top: 10, bottom: 24 };

@@ -2,7 +2,7 @@
 
 import { type Domain, linearTicks, logTicks, lowerBound } from "../lib/plot";
 import { FONT, token } from "./canvas";
-import type { Frame, Line, Span } from "./chart";
+import type { Frame, Line, Span } from "./chart_lines";
 
 interface Drawn {
   readonly frame: Frame;

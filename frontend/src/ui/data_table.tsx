@@ -2,7 +2,8 @@
 
 import { useMemo, useState } from "preact/hooks";
 import { matcher } from "../lib/matching";
-import { Grid, type GridColumn } from "./grid";
+import { Grid } from "./grid";
+import type { GridColumn } from "./grid_column";
 
 /** Sorted by its value; null goes last. */
 export type DataColumn<R> = GridColumn<R>;

@@ -1,10 +1,11 @@
 /** A table of any length: only the rows in sight are in the document. Keyboard and ARIA as a grid or a treegrid. */
 
-import { Component, type ComponentChildren } from "preact";
+import { Component } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { contentHeight, firstInSight, scrollTopFor, scrollTopOf, type Viewport, visibleRows } from "../lib/scroll";
 import { useSize } from "./canvas";
-import { type CopiedColumn, toMarkdown, toTsv } from "./copying";
+import { toMarkdown, toTsv } from "./copying";
+import type { GridColumn } from "./grid_column";
 import { Head, useWidths } from "./grid_head";
 import { useSession } from "./session";
 import { copyText } from "./states";
@@ -15,28 +16,6 @@ const HEAD_HEIGHT = 28;
 const PADDING_RIGHT = 12;
 const MOST_LOOKED_THROUGH = 5000;
 const PLACE_AFTER_MS = 200;
-
-export interface Cell {
-  readonly text: string;
-  /** The exact figure. */
-  readonly title?: string;
-  /** 0 to 1: the bar behind the figure. */
-  readonly share?: number;
-  readonly tone?: "muted" | "more" | "less" | "bad";
-}
-
-export interface GridColumn<R> extends CopiedColumn<R> {
-  readonly unit?: string;
-  /** Definition and formula, in a sentence. */
-  readonly help: string;
-  /** In px; a column that grows takes what is left too. */
-  readonly width: number;
-  readonly grows?: boolean;
-  readonly numeric: boolean;
-  cell(row: R): Cell;
-  /** What is drawn instead of the cell's text. */
-  content?(row: R): ComponentChildren;
-}
 
 export interface GridProps<R> {
   readonly label: string;

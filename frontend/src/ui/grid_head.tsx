@@ -1,7 +1,7 @@
 /** The head of a table: sorts, and gives columns the width that the user wants. Up from the first row leads here. */
 
 import { useCallback, useMemo } from "preact/hooks";
-import type { GridColumn } from "./grid";
+import type { GridColumn } from "./grid_column";
 import { useSession } from "./session";
 
 const LEAST_PX = 40;

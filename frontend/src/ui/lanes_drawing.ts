@@ -1,24 +1,16 @@
 /** Draws a lane timeline: a map of the whole, the time axis, pinned lanes, lanes, marks and arrows. */
 
 import { type Block, type Lane, type Row, visitBlocks } from "../lib/lanes";
-import { linearTicks, type Scale } from "../lib/plot";
+import { linearTicks } from "../lib/plot";
 import { tickLabels } from "../lib/stamps";
 import { FONT, type Size } from "./canvas";
 import { drawArrows, drawCurves } from "./lanes_lines";
-import { AXIS_PX, HEAD_PX, MAP_PX, type Paint, paintOf, RIGHT_PX, type Scene, scaleOf } from "./lanes_scene";
+import { AXIS_PX, type Brush, HEAD_PX, MAP_PX, paintOf, RIGHT_PX, type Scene, scaleOf } from "./lanes_scene";
 
 const TICK_SPACE_PX = 110;
 const LEAST_TEXT_PX = 14;
 /** On thin lanes text over stripes is only noise. */
 const LEAST_STRIPED_TEXT_PX = 18;
-
-export interface Brush {
-  readonly context: CanvasRenderingContext2D;
-  readonly scene: Scene;
-  readonly x: Scale;
-  readonly size: Size;
-  readonly paint: Paint;
-}
 
 export function drawLanes(context: CanvasRenderingContext2D, size: Size, scene: Scene): void {
   const x = scaleOf(scene.view, scene.gutter, size.width);

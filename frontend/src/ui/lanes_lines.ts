@@ -4,8 +4,7 @@ import { css, lineRgb } from "../lib/colour";
 import { type Curve, mostOf } from "../lib/curves";
 import type { Row } from "../lib/lanes";
 import { lowerBound } from "../lib/plot";
-import type { Brush } from "./lanes_drawing";
-import { type End, HEAD_PX, type Scene } from "./lanes_scene";
+import { type Brush, type End, HEAD_PX, type Scene } from "./lanes_scene";
 
 const DASHES = [4, 3];
 const FILL_ALPHA = 0.35;

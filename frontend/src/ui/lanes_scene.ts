@@ -4,7 +4,7 @@ import { BLOCK_TEXT, blockRgb, css, oklch } from "../lib/colour";
 import type { Block, Lane, Layout, View } from "../lib/lanes";
 import { linearScale, type Scale } from "../lib/plot";
 import type { Theme } from "../lib/theme";
-import { token } from "./canvas";
+import { type Size, token } from "./canvas";
 
 /** What a block is. */
 export interface Kind {
@@ -86,6 +86,15 @@ export interface Paint {
   /** Where colours are the user's, blocks are told by their outline. */
   readonly outlined: boolean;
   readonly fills: readonly (string | CanvasPattern)[];
+}
+
+/** What lanes are drawn with. */
+export interface Brush {
+  readonly context: CanvasRenderingContext2D;
+  readonly scene: Scene;
+  readonly x: Scale;
+  readonly size: Size;
+  readonly paint: Paint;
 }
 
 export function paintOf(context: CanvasRenderingContext2D, { kinds, theme }: Scene): Paint {

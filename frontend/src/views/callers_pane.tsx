@@ -1,12 +1,12 @@
-import { useSignalEffect } from "@preact/signals";
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import { blockRgb, css } from "../lib/colour";
 import type { Theme } from "../lib/theme";
 import { numberColumn } from "../ui/columns";
 import { sortRows } from "../ui/data_table";
-import { Grid, type GridColumn } from "../ui/grid";
-import { Resource } from "../ui/resource";
+import { useDocument } from "../ui/documents";
+import { Grid } from "../ui/grid";
+import type { GridColumn } from "../ui/grid_column";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
 import { quantityOf, rowName } from "./columns";
@@ -31,14 +31,10 @@ export interface Caller {
 /** From the bottom up: where the cost of the selected row's name comes from, in all its places. */
 export function CallersPane({ unit }: { unit: string }) {
   const session = useSession();
-  const resource = useMemo(() => new Resource<CallersDocument>(session.fetcher), [session]);
-  useSignalEffect(() => {
-    const state = session.state.value;
-    const metric = state.metric || DEFAULT_METRIC;
-    const question = { ...viewParameters(state, session.recordParameters.value), shape: "callers", metric };
-    if (session.visible.value && state.selected > 0) {
-      void resource.load(address("views", { ...question, id: state.selected }));
-    }
+  const resource = useDocument<CallersDocument>(({ state, recordParameters }) => {
+    const { metric, selected: id } = state.value;
+    const question = { ...viewParameters(state.value, recordParameters.value), shape: "callers" };
+    return id > 0 ? address("views", { ...question, metric: metric || DEFAULT_METRIC, id }) : null;
   });
   const down = { label: "Back to the tree", run: () => session.update({ direction: "down" }) };
   if (session.state.value.selected <= 0) {

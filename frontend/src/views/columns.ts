@@ -3,7 +3,7 @@
 import type { Figure, RowsDocument, ViewColumn, ViewRow } from "../lib/documents";
 import type { PanelState } from "../lib/state";
 import { exact, formatIn, percent, type Quantity, type Scale, scaleFor } from "../lib/units";
-import type { GridColumn } from "../ui/grid";
+import type { GridColumn } from "../ui/grid_column";
 import { figureWidth } from "../ui/width";
 
 const QUANTITIES: Readonly<Record<string, Quantity>> = { us: "micros", bytes: "bytes", "": "count" };

@@ -1,6 +1,5 @@
 /** Two profiles, aligned by stable path in each of the four views. */
 
-import { useSignalEffect } from "@preact/signals";
 import { useMemo } from "preact/hooks";
 import { address, snapshot } from "../lib/api";
 import type { Command } from "../lib/commands";
@@ -8,8 +7,8 @@ import type { ComparisonDocument } from "../lib/documents";
 import { VIEWS } from "../lib/state";
 import type { Quantity } from "../lib/units";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
+import { useDocument } from "../ui/documents";
 import { Switch } from "../ui/menu";
-import { Resource } from "../ui/resource";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
 import { rowName } from "./columns";
@@ -17,16 +16,15 @@ import { ComparedPicture } from "./course_pane";
 import { Crumbs } from "./crumbs";
 import { below } from "./diverging";
 import { keyAbove } from "./diverging_pane";
+import { command, showView, viewCommands } from "./moves";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 export function ViewComparison() {
   const session = useSession();
-  const resource = useMemo(() => new Resource<ComparisonDocument>(session.fetcher), [session]);
+  const resource = useDocument<ComparisonDocument>(({ state, recordParameters }) =>
+    address("views", viewParameters(state.value, recordParameters.value)),
+  );
   useCommands(useMemo(() => commandsOf(session), [session]));
-  useSignalEffect(() => {
-    const question = viewParameters(session.state.value, session.recordParameters.value);
-    if (session.visible.value && session.choices.value.chosen !== null) void resource.load(address("views", question));
-  });
   return <Loaded resource={resource}>{(document) => <Compared document={document} />}</Loaded>;
 }
 
@@ -37,7 +35,8 @@ function Compared({ document }: { document: ComparisonDocument }) {
   const flat = view === "op";
   const start = useMemo(() => rows.findIndex((row) => row.key === from), [rows, from]);
   const shown = useMemo(() => ({ ...document, rows: below(rows, start, flat) }), [document, rows, start, flat]);
-  useCommands(useMemo(() => [upCommand(session, rows, start, flat)], [session, rows, start, flat]));
+  const up = () => session.update({ from: keyAbove(rows, start, flat) });
+  useCommands(useMemo(() => [command(["u", "Backspace"], "Up to the parent", up)], [session, rows, start, flat]));
   return (
     <Comparison
       document={shown}
@@ -73,7 +72,7 @@ function Controls({ per }: { per: "step" | "total" }) {
         label="View"
         value={view}
         choices={VIEWS.map((word) => ({ word, title: word }))}
-        onPick={(word) => session.showRecord({ view: word, sort: "", metric: "" })}
+        onPick={(word) => showView(session, word)}
       />
       <Switch
         label="Figures"
@@ -87,6 +86,14 @@ function Controls({ per }: { per: "step" | "total" }) {
       />
     </>
   );
+}
+
+function commandsOf(session: Session): Command[] {
+  return [
+    ...viewCommands(session),
+    command(["z"], "Start from the selected row", () => session.update({ from: session.state.value.key })),
+    command(["Escape"], "Show the whole tree", () => session.update({ from: "" })),
+  ];
 }
 
 interface FromProps {
@@ -105,30 +112,6 @@ function From({ rows, start, flat }: FromProps) {
       onUp={above === "" ? null : () => session.update({ from: above })}
     />
   );
-}
-
-function upCommand(session: Session, rows: ComparisonDocument["rows"], start: number, flat: boolean): Command {
-  const run = () => session.update({ from: keyAbove(rows, start, flat) });
-  return { keys: ["u", "Backspace"], title: "Up to the parent", group: "Views", run };
-}
-
-function commandsOf(session: Session): Command[] {
-  const group = "Views";
-  return [
-    ...VIEWS.map((view, at) => ({
-      keys: [String(at + 1)],
-      title: `By ${view}`,
-      group,
-      run: () => session.showRecord({ view, sort: "", metric: "" }),
-    })),
-    {
-      keys: ["z"],
-      title: "Start from the selected row",
-      group,
-      run: () => session.update({ from: session.state.value.key }),
-    },
-    { keys: ["Escape"], title: "Show the whole tree", group, run: () => session.update({ from: "" }) },
-  ];
 }
 
 /** What may only have moved. */

@@ -3,7 +3,7 @@ import { exact, format, percent } from "../lib/units";
 import { useSession } from "../ui/session";
 import { CopyButton, copyText, Loaded } from "../ui/states";
 import { figureOf, quantityOf, rowName, wholeOf } from "./columns";
-import type { Documents } from "./index";
+import type { Documents } from "./documents";
 
 const MOST_SHOWN = 40;
 

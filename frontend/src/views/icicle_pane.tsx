@@ -5,7 +5,8 @@ import { format, percent } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
 import { colourName, figureOf, quantityOf, rowName } from "./columns";
-import { type Documents, upFrom } from "./index";
+import type { Documents } from "./documents";
+import { upFrom } from "./moves";
 
 /** The icicle of the chosen total. Its failure leaves the table as it is. */
 export function IciclePane({ documents }: { documents: Documents }) {

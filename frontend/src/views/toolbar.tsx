@@ -9,7 +9,8 @@ import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
 import { figureOf, quantityOf, rowName, usefulColumns } from "./columns";
 import { Crumbs } from "./crumbs";
-import { type Documents, upFrom } from "./index";
+import type { Documents } from "./documents";
+import { goToMatch, showView, turn, upFrom } from "./moves";
 import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
@@ -27,9 +28,6 @@ export function Toolbar({ documents }: { documents: Documents }) {
   const state = session.state.value;
   const head = documents.rows.head.value;
   const matches = state.search === "" ? null : (head?.matches ?? null);
-  const go = (by: number) => {
-    if (matches && matches.count > 0) session.update({ match: (matches.index + by + matches.count) % matches.count });
-  };
   const metric = state.metric || DEFAULT_METRIC;
   const panes = panesOf(head);
   return (
@@ -40,7 +38,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
           label="View"
           value={state.view}
           choices={VIEWS.map((view) => ({ word: view, title: view, help: VIEW_HELP[view] }))}
-          onPick={(view) => session.showRecord({ view, sort: "", metric: "" })}
+          onPick={(view) => showView(session, view)}
         />
         <span class="spacer" />
         <StepPicker documents={documents} />
@@ -51,7 +49,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
           value={state.search}
           onSearch={(search) => session.update({ search, match: 0 })}
           found={matches}
-          onGo={go}
+          onGo={(by) => goToMatch(session, matches, by)}
           note={shareNote(matches, metric, head)}
         />
         <OptionChips
@@ -79,7 +77,7 @@ function TreeControls({ documents, metric }: { documents: Documents; metric: str
         class="button"
         aria-pressed={state.direction === "up"}
         title="From the selected row to its callers, in all its places (b)"
-        onClick={() => session.update({ direction: state.direction === "up" ? "down" : "up" })}
+        onClick={() => turn(session)}
       >
         Bottom-up
       </button>

@@ -2,10 +2,11 @@ import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
 import { blockRgb, css } from "../lib/colour";
 import type { RowsDocument, ViewRow } from "../lib/documents";
 import type { Theme } from "../lib/theme";
-import { Grid, type GridColumn } from "../ui/grid";
+import { Grid } from "../ui/grid";
+import type { GridColumn } from "../ui/grid_column";
 import { type Session, useSession } from "../ui/session";
 import { colourKey, figureColumn, onSide, rowName, usefulColumns } from "./columns";
-import type { Documents } from "./index";
+import type { Documents } from "./documents";
 import { DEFAULT_METRIC } from "./questions";
 import { arrow, toggle, turnBelow } from "./tree";
 

@@ -3,11 +3,22 @@
 import { render } from "preact";
 import { beforeEach, expect, test, vi } from "vitest";
 import { INITIAL_STATE } from "../../src/lib/state";
-import type { GridColumn } from "../../src/ui/grid";
+import type { GridColumn } from "../../src/ui/grid_column";
 import { Session, SessionProvider } from "../../src/ui/session";
 import { type Caller, CallersPane, sortTree } from "../../src/views/callers_pane";
 import { turnBelow } from "../../src/views/tree";
 
+const RECORD = {
+  kind: "profile",
+  name: "main",
+  tag: "main",
+  first_step: 0,
+  last_step: 0,
+  closed: true,
+  rows: 9,
+  written_wall_ns: "1",
+  producer: "test",
+};
 const CALLERS = {
   view: "graph",
   metric: "total_exec_micros",
@@ -36,7 +47,8 @@ function show(selected: number): string[] {
     asked.push(url);
     return new Response(JSON.stringify(CALLERS));
   });
-  session.update({ selected, view: "graph" });
+  session.index.data.value = { runs: [{ name: "run", records: [RECORD] }], problems: [] };
+  session.update({ lens: "views", selected, view: "graph" });
   render(
     <SessionProvider value={session}>
       <CallersPane unit="us" />
