@@ -157,6 +157,18 @@ def test_an_excerpt_that_starts_late_gets_no_start(shared: Path) -> None:
     assert found.statistics["training_only"]["per_sec"] is None
 
 
+@pytest.mark.parametrize("year", ["2262", "5807", "9999", "9223372036854775807"])
+def test_a_stamp_beyond_nanoseconds_is_no_time(tmp_path: Path, year: str) -> None:
+    text = "\n".join(
+        f"{year}-03-14 04:18:{step:02d},055 INFO:   | Train Device=CSX, Step={step}, Loss=3.4, Rate=2.00 samples/sec, "
+        "GlobalRate=2.00 samples/sec"
+        for step in range(1, 4)
+    )
+    record = records(write(tmp_path, text))["train"]
+    assert record.samples.step.tolist() == [1, 2, 3]
+    assert "no time is printed" in [loss.what for loss in record.header.losses]
+
+
 def test_lines_without_a_time_are_shown_by_step(tmp_path: Path) -> None:
     record = records(write(tmp_path, "".join(LINE.format(s, 10.0, 10.0, "") for s in (100, 200))))["train"]
     assert record.samples.step.tolist() == [100, 200]

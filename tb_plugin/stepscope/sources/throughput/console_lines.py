@@ -110,6 +110,10 @@ class _Days:
         return self._days * DAY_NS + time_ns
 
 
+_LAST_YEAR = 2262
+"""In it nanoseconds leave 64 bits."""
+
+
 def _stamp(line: str, end: int) -> int | None:
     """The stamp before the message, or the date that stands in it in full."""
     found = list(_STAMP.finditer(line, 0, end))
@@ -118,6 +122,8 @@ def _stamp(line: str, end: int) -> int | None:
     try:
         moment = datetime.strptime(whole, "%b %d %H:%M:%S %Y") if date else datetime.fromisoformat(whole)
     except ValueError:
+        return None
+    if moment.year >= _LAST_YEAR:
         return None
     second = int(moment.replace(tzinfo=timezone.utc).timestamp())
     return second * NS_PER_SECOND + int((fraction or "0").ljust(9, "0"))
