@@ -20,8 +20,8 @@ from stepscope.lenses.options import specs
 from stepscope.lenses.views import ViewsOptions
 from stepscope.plugin.loader import StepscopeLoader
 from stepscope.queries import documents
-from stepscope.queries.documents import Query
-from stepscope.queries.executions import SHAPES
+from stepscope.queries.execution_documents import SHAPES
+from stepscope.queries.query import Query
 
 
 class Flags:
@@ -193,6 +193,11 @@ def test_an_export_holds_every_row_and_nothing_that_a_spreadsheet_runs(apps: dic
     assert len(lines) == document(apps, "/views", view="op")["total_rows"] + 1
     assert not any(line.startswith(("=", "@")) for line in lines)
     assert "attachment" in answer.headers["Content-Disposition"]
+
+
+def test_the_name_of_an_exported_file_is_of_letters_that_every_header_carries(apps: dict[str, Any]) -> None:
+    named = ask(apps, "/export", lens="throughput", run="[t\u4e2d]rain").headers["Content-Disposition"]
+    assert named == 'attachment; filename="stepscope-throughput--t-rain.csv"'
 
 
 def test_a_fault_of_our_own_is_said_and_does_not_leave_the_route(monkeypatch: pytest.MonkeyPatch) -> None:

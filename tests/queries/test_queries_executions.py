@@ -10,7 +10,9 @@ import pytest
 import stepscope
 from stepscope.errors import NotFound, OptionError
 from stepscope.queries.asking import Source
-from stepscope.queries.documents import Query, export, views
+from stepscope.queries.documents import views
+from stepscope.queries.export import export_file
+from stepscope.queries.query import Query
 
 TRACE = "small_net.pt.trace.json.gz"
 
@@ -64,8 +66,8 @@ def test_a_job_is_the_runs_of_one_world_beside_the_chosen_one(shared: Path, tmp_
 
 
 def test_a_shape_is_exported_as_a_file(source: Source) -> None:
-    body, kind, name = export(Query(source, {"lens": ["views"], "shape": ["breakdown"], "format": ["csv"]}))
+    body, kind, name = export_file(Query(source, {"lens": ["views"], "shape": ["breakdown"], "format": ["csv"]}))
     assert (kind.partition(";")[0], name) == ("text/csv", "stepscope-breakdown-all.csv")
     assert len(body.decode().splitlines()) == 1 + len(source.breakdown().steps)
-    body, _, _ = export(Query(source, {"lens": ["views"], "shape": ["shapes"], "format": ["json"]}))
+    body, _, _ = export_file(Query(source, {"lens": ["views"], "shape": ["shapes"], "format": ["json"]}))
     assert json.loads(body) == source.executions().shapes()

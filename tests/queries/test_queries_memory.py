@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import stepscope
-from stepscope.queries.documents import Query, views
+from stepscope.queries.documents import views
+from stepscope.queries.query import Query
 
 
 def test_each_device_has_a_series_no_longer_than_the_chart(data: Path) -> None:

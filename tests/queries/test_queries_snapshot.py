@@ -16,9 +16,9 @@ from stepscope.errors import RecordError
 from stepscope.queries import documents
 from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef, StoreCatalog
-from stepscope.queries.documents import Query
 from stepscope.queries.joined import join
 from stepscope.queries.kept import Extent, Kept
+from stepscope.queries.query import Query
 from stepscope.queries.snapshot import kept_view, snapshot
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 import stepscope
-from stepscope.queries.documents import Query, views
+from stepscope.queries.documents import views
+from stepscope.queries.query import Query
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"
 

@@ -17,7 +17,8 @@ from stepscope.queries import documents
 from stepscope.queries.asking import Source
 from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, StoreCatalog
-from stepscope.queries.documents import Query
+from stepscope.queries.export import export_file
+from stepscope.queries.query import Query
 from stepscope.queries.questions import openapi
 from stepscope.store.local import LocalStore
 from stepscope.store.provider import ProviderStore
@@ -51,7 +52,7 @@ class Routes:
             return json_answer(openapi())
         query = Query(self._source(request), {key: request.args.getlist(key) for key in request.args})
         if name == "export":
-            body, content_type, file_name = documents.export(query)
+            body, content_type, file_name = export_file(query)
             return Answer(body, content_type, headers=(("Content-Disposition", f'attachment; filename="{file_name}"'),))
         return json_answer(self._answers[name](query))
 

@@ -21,8 +21,9 @@ from stepscope.queries import options as option_tables
 from stepscope.queries.cache import Caches
 from stepscope.queries.catalog import Catalog, RecordRef
 from stepscope.queries.comparing import compare as compare_lens
-from stepscope.queries.executions import Executions, compare_ranks
+from stepscope.queries.executions import Executions
 from stepscope.queries.lenses import LENS_KINDS, LENSES
+from stepscope.queries.ranks import compare_ranks
 from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
 from stepscope.queries.selection import Choice, candidates, newest, newest_of_each, require_one_run
 from stepscope.queries.subjects import findings

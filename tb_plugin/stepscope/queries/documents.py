@@ -3,70 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.views.callers import MOST_ROWS, callers, places_of, places_of_nodes
-from stepscope.queries import executions
+from stepscope.queries import execution_documents
 from stepscope.queries import options as option_lists
 from stepscope.queries.asking import Source
-from stepscope.queries.selection import Choice
+from stepscope.queries.executions import panes
+from stepscope.queries.query import Query
 from stepscope.queries.trees import Opened
 from stepscope.queries.windows import RowWindow, Windows
 from stepscope.version import __version__
 
 MAX_TOGGLED = 20_000
-OUT_OF_RANGE = 1 << 63
 VIEW_SHAPES = ("rows", "icicle", "node", "callers")
 MAX_COMPARED = 5000
 """Rows of a comparison of views for the panel: those that differ most."""
-
-
-@dataclass(frozen=True)
-class Query:
-    """A question: the source, and the texts of its query string by parameter."""
-
-    source: Source
-    texts: Mapping[str, Sequence[str]]
-
-    def text(self, name: str, default: str = "") -> str:
-        """The last text given for a parameter."""
-        given = self.texts.get(name)
-        return given[-1] if given else default
-
-    def integer(self, name: str, default: int) -> int:
-        """The whole number given for a parameter.
-
-        Raises:
-            OptionError: It is not one, or takes more than 63 bits.
-        """
-        text = self.text(name)
-        try:
-            number = int(text) if text else default
-        except ValueError:
-            number = OUT_OF_RANGE
-        if abs(number) >= OUT_OF_RANGE:
-            raise OptionError(f"{name} is {text[:80]!r}", where="query", remedy="Give a whole number of 63 bits")
-        return number
-
-    def chosen(self, *, run: str = "run") -> Source:
-        """The source with the run, name and step of the query."""
-        runs = tuple(text for text in self.texts.get(run, ()) if text)
-        step = self.text("record_step")
-        choice = Choice(runs, self.text("name") or None, self.integer("record_step", 0) if step else None)
-        return dataclasses.replace(self.source, choice=choice)
-
-    def baseline(self) -> Source | None:
-        """The source with the run to compare with, None when there is none."""
-        return self.chosen(run="compare") if self.text("compare") else None
-
-    def options(self, lens: str) -> dict[str, Any]:
-        """The options of a lens that the query gives."""
-        parsed = option_lists.parse(lens, self.texts)
-        names = {spec.name for spec in option_lists.TABLES[lens]} & set(self.texts)
-        return {name: getattr(parsed, name) for name in names}
 
 
 def index(query: Query) -> dict[str, Any]:
@@ -85,12 +39,12 @@ def views(query: Query) -> dict[str, Any]:
     """A view: a window of its rows, an icicle, one row, or a comparison; or what its executions answer."""
     source, values = query.chosen(), query.options("views")
     baseline, shape = query.baseline(), query.text("shape", "rows")
-    if baseline is not None and shape not in executions.COMPARED_SHAPES:
+    if baseline is not None and shape not in execution_documents.COMPARED_SHAPES:
         limit = min(query.integer("limit", MAX_COMPARED), MAX_COMPARED)
         compared: dict[str, Any] = source.views(compare=baseline, **values).to_json(limit)
         return compared
-    if shape in executions.SHAPES:
-        return executions.answer(query, shape)
+    if shape in execution_documents.SHAPES:
+        return execution_documents.answer(query, shape)
     windows = source.windows(**values)
     if shape == "icicle":
         return windows.icicle(
@@ -104,7 +58,7 @@ def views(query: Query) -> dict[str, Any]:
     if shape == "callers":
         return callers_of(source, values, query.integer("id", 0), query.text("metric", "total_exec_micros"))
     if shape != "rows":
-        known = ", ".join((*VIEW_SHAPES, *executions.SHAPES))
+        known = ", ".join((*VIEW_SHAPES, *execution_documents.SHAPES))
         raise OptionError(f"shape is {shape!r}", where="query", remedy=f"Choose from {known}")
     return _rows(query, windows)
 
@@ -145,7 +99,7 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
         "columns": [dataclasses.asdict(field) for field in result.fields],
         "steps": [{"id": number, "name": name} for number, name in result.steps],
         "problems": [dataclasses.asdict(loss) for loss in result.problems],
-        "panes": executions.panes(result.profile),
+        "panes": panes(result.profile),
     } | windows.rows(window)
 
 
@@ -186,13 +140,6 @@ def _lens(query: Query, lens: str, *, all_runs: bool = False) -> dict[str, Any]:
 def findings(query: Query) -> list[dict[str, Any]]:
     """What to do first: the findings in order."""
     return query.chosen().findings()
-
-
-def export(query: Query) -> tuple[bytes, str, str]:
-    """All rows of a lens as a file: its bytes, content type and name."""
-    from stepscope.queries.export import export_file
-
-    return export_file(query)
 
 
 def option_tables() -> dict[str, list[dict[str, Any]]]:

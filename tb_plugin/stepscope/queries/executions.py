@@ -2,30 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from stepscope.errors import NotFound, OptionError, StepscopeError
+from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.views.executions import tables, timeline
 from stepscope.lenses.views.executions.allocations import Allocated
 from stepscope.lenses.views.executions.breakdown import Breakdown, breakdown
 from stepscope.lenses.views.executions.lanes import LaidOut, laid_out
 from stepscope.lenses.views.executions.launches import Launches, launches
-from stepscope.lenses.views.executions.order import merged, scopes_in_time
-from stepscope.lenses.views.executions.ranks import Ranks, ranks
+from stepscope.lenses.views.executions.order import scopes_in_time
 from stepscope.lenses.views.memory import MemorySeries, memory_over_time
-from stepscope.model.columns import Header
 from stepscope.model.profile import NodeKind, Profile
-from stepscope.queries.catalog import RecordRef
 
-if TYPE_CHECKING:
-    from stepscope.queries.asking import Source
-    from stepscope.queries.documents import Query
-
-SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks", "shapes", "kernels", "order")
-COMPARED_SHAPES = ("order",)
-"""Those that a question to two runs can ask for."""
 MAX_WIDTH_PX = 4000
 DEFAULT_WIDTH_PX = 1000
 
@@ -140,69 +129,3 @@ def panes(profile: Profile) -> list[str]:
 
 def _pixels(width_px: int) -> int:
     return max(1, min(width_px, MAX_WIDTH_PX))
-
-
-def compare_ranks(source: Source) -> Ranks:
-    """The ranks of the chosen runs; where one run is chosen, of the job that it is a rank of."""
-    found = source.several("profile")
-    if len({ref.run for ref in found}) == 1:
-        found = _job(source, source.one("profile"))
-    return ranks([profile for profile in source.readable(found) if isinstance(profile, Profile)])
-
-
-def _job(source: Source, chosen: RecordRef) -> list[RecordRef]:
-    """One profile for each rank of a job: runs beside the chosen one, of its world size, the nearest in time."""
-    mine = source.read(chosen).header
-    if mine.rank < 0:
-        return [chosen]
-    nearest: dict[int, tuple[int, RecordRef]] = {mine.rank: (-1, chosen)}
-    for ref, header in _beside(source, chosen):
-        apart = abs(header.wall_anchor_ns - mine.wall_anchor_ns)
-        same = header.world_size == mine.world_size and header.job == mine.job and header.rank >= 0
-        if same and apart < nearest.get(header.rank, (apart + 1, ref))[0]:
-            nearest[header.rank] = (apart, ref)
-    return [ref for _, ref in nearest.values()]
-
-
-def _beside(source: Source, chosen: RecordRef) -> Iterable[tuple[RecordRef, Header]]:
-    folder = chosen.run.rpartition("/")[0]
-    for ref in source.catalog.refs():
-        if ref.kind == "profile" and ref.name == chosen.name and ref.run.rpartition("/")[0] == folder:
-            try:
-                header = source.catalog.read(ref, ()).header
-            except StepscopeError:
-                continue
-            yield ref, header
-
-
-def answer(query: Query, shape: str) -> dict[str, Any]:
-    """The document of a `shape` of the `views` route."""
-    source = query.chosen()
-    if shape == "ranks":
-        return source.ranks().to_json()
-    asked = source.executions()
-    window = (_optional(query, "start_ps"), _optional(query, "end_ps"), query.integer("width_px", DEFAULT_WIDTH_PX))
-    if shape == "timeline":
-        return asked.timeline(*window)
-    if shape == "shapes":
-        return asked.shapes()
-    if shape == "kernels":
-        return asked.kernels(by_launch=query.text("by") == "launch")
-    if shape == "order":
-        return _order(query, asked)
-    if shape == "event":
-        return asked.event(query.integer("id", 0))
-    if shape == "memory":
-        return asked.memory(query.text("device") or None, *window, query.integer("least_bytes", 0))
-    document: dict[str, Any] = getattr(asked, shape).to_json()
-    return document
-
-
-def _order(query: Query, asked: Executions) -> dict[str, Any]:
-    path, baseline = query.text("path"), query.baseline()
-    keys = asked.order(path)
-    return {"path": path, "keys": merged(keys, baseline.executions().order(path)) if baseline else keys}
-
-
-def _optional(query: Query, name: str) -> int | None:
-    return query.integer(name, 0) if query.text(name) else None

@@ -9,13 +9,14 @@ import msgspec
 
 from stepscope.errors import OptionError
 from stepscope.exporting.csv import to_csv
-from stepscope.queries import documents, executions
 from stepscope.queries.asking import require_lens
+from stepscope.queries.execution_documents import SHAPES, answer
 from stepscope.queries.execution_tables import shape_rows
+from stepscope.queries.query import Query
 from stepscope.queries.tables import document_rows
 
 
-def export_file(query: documents.Query) -> tuple[bytes, str, str]:
+def export_file(query: Query) -> tuple[bytes, str, str]:
     """The rows of the query's lens with its options.
 
     Returns:
@@ -28,18 +29,19 @@ def export_file(query: documents.Query) -> tuple[bytes, str, str]:
     if form not in ("csv", "json"):
         raise OptionError(f"format is {form!r}", where="export", remedy="Choose from csv, json")
     shape = query.text("shape")
-    named = re.sub(r"[^\w.-]+", "-", f"stepscope-{shape or lens}-{query.text('run') or 'all'}").strip("-")
+    title = f"stepscope-{shape or lens}-{query.text('run') or 'all'}"
+    named = re.sub(r"[^\w.-]+", "-", title, flags=re.ASCII).strip("-")
     document = _document(query, lens, shape)
     if form == "json":
         return msgspec.json.encode(document), "application/json; charset=utf-8", f"{named}.json"
-    rows = shape_rows(shape, document) if shape in executions.SHAPES else document_rows(lens, document)
+    rows = shape_rows(shape, document) if shape in SHAPES else document_rows(lens, document)
     return to_csv(rows).encode(), "text/csv; charset=utf-8", f"{named}.csv"
 
 
-def _document(query: documents.Query, lens: str, shape: str) -> dict[str, Any]:
+def _document(query: Query, lens: str, shape: str) -> dict[str, Any]:
     """What the lens answers; for a shape what the executions do."""
-    if shape in executions.SHAPES:
-        return executions.answer(query, shape)
+    if shape in SHAPES:
+        return answer(query, shape)
     asked = getattr(query.chosen(), lens)
     document: dict[str, Any] = asked(compare=query.baseline(), **query.options(lens)).to_json()
     return document

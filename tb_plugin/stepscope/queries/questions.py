@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from stepscope.lenses.options import OptionSpec
-from stepscope.queries import executions
 from stepscope.queries.documents import VIEW_SHAPES
+from stepscope.queries.execution_documents import SHAPES
 from stepscope.queries.options import TABLES
 from stepscope.version import __version__
 
@@ -15,14 +15,14 @@ RECORD = (
     OptionSpec("run", "str", "", "Run name or pattern"),
     OptionSpec("name", "str", "", "Record name"),
     OptionSpec("record_step", "int", None, "Training step of the record", optional=True),
-    OptionSpec("compare", "str", "", "Run to compare with"),
 )
+COMPARED = (*RECORD, OptionSpec("compare", "str", "", "Run to compare with"))
 _SHAPE = OptionSpec(
     "shape",
     "str",
     "rows",
     "What to answer: rows of the view, an icicle of it, one row (node), who calls it; or of the single executions",
-    (*VIEW_SHAPES, *executions.SHAPES),
+    (*VIEW_SHAPES, *SHAPES),
 )
 _WINDOW = (
     OptionSpec("start_ps", "int", None, "timeline, memory: start of the window, relative to the anchor", optional=True),
@@ -53,7 +53,11 @@ EXPORT = (
     OptionSpec("lens", "str", "views", "Whose rows", tuple(TABLES)),
     OptionSpec("format", "str", "csv", "Of the file", ("csv", "json")),
     OptionSpec(
-        "shape", "str", "", "Of the single executions of a profile, instead of a lens", ("", *executions.SHAPES)
+        "shape",
+        "str",
+        "",
+        "Of the single executions of a profile, instead of a lens",
+        ("", *SHAPES),
     ),
     *_WINDOW,
 )
@@ -62,20 +66,25 @@ EXPORT = (
 def openapi() -> dict[str, Any]:
     """The OpenAPI description of the routes, made from the option tables."""
     every = {spec.name: spec for table in TABLES.values() for spec in table}
-    takes = {lens: (*RECORD, *(VIEWS if lens == "views" else ()), *table) for lens, table in TABLES.items()}
-    takes |= {"index": (), "options": (), "findings": RECORD, "export": (*RECORD, *EXPORT, *every.values())}
+    takes = {lens: (*COMPARED, *(VIEWS if lens == "views" else ()), *table) for lens, table in TABLES.items()}
+    takes |= {"index": (), "options": (), "findings": RECORD, "export": (*COMPARED, *EXPORT, *every.values())}
     paths = {ROUTE + name: _path(name, parameters) for name, parameters in takes.items()}
     return {"openapi": "3.0.3", "info": {"title": "StepScope", "version": __version__}, "paths": paths}
 
 
-def _path(name: str, parameters: tuple[OptionSpec, ...]) -> dict[str, Any]:
-    responses = {"200": {"description": "The document"}, "400": {"description": "A wrong option"}}
-    return {
-        "get": {"operationId": name, "parameters": [_parameter(spec) for spec in parameters], "responses": responses}
-    }
-
-
+_RESPONSES = {
+    "200": {"description": "The document"},
+    "400": {"description": "A wrong option"},
+    "404": {"description": "No such run, record or row"},
+    "413": {"description": "More than can be answered"},
+    "422": {"description": "A record that cannot be read"},
+}
 _TYPES = {"int": "integer", "float": "number", "str": "string", "bool": "boolean", "strings": "array"}
+
+
+def _path(name: str, parameters: tuple[OptionSpec, ...]) -> dict[str, Any]:
+    described = [_parameter(spec) for spec in parameters]
+    return {"get": {"operationId": name, "parameters": described, "responses": _RESPONSES}}
 
 
 def _parameter(spec: OptionSpec) -> dict[str, Any]:
@@ -84,4 +93,6 @@ def _parameter(spec: OptionSpec) -> dict[str, Any]:
         schema["items"] = {"type": "string"}
     if spec.choices:
         schema["enum"] = list(spec.choices)
+    if spec.default not in (None, "", ()):
+        schema["default"] = spec.default
     return {"name": spec.name, "in": "query", "required": False, "schema": schema, "description": spec.help}

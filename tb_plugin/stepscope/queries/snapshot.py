@@ -20,11 +20,11 @@ from stepscope.model.columns import Ints
 from stepscope.queries import documents
 from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.documents import Query
 from stepscope.queries.executions import panes
 from stepscope.queries.joined import chosen_refs
 from stepscope.queries.kept import Extent, Kept, kept
 from stepscope.queries.lenses import LENS_KINDS
+from stepscope.queries.query import Query
 from stepscope.queries.selection import newest
 from stepscope.queries.snapshot_panes import newest_profiles, pane_documents
 

@@ -14,9 +14,9 @@ from stepscope.errors import StepscopeError
 from stepscope.queries import documents
 from stepscope.queries.asking import Source
 from stepscope.queries.catalog import RecordRef
-from stepscope.queries.documents import Query
 from stepscope.queries.executions import MAX_WIDTH_PX, panes
 from stepscope.queries.kept import Extent, Kept, kept
+from stepscope.queries.query import Query
 
 MOST_ARROWS = 20
 """Launches of an execution that a report names."""
