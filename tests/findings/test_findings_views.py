@@ -165,8 +165,8 @@ def test_a_scope_of_many_small_ops_is_found_as_the_scope() -> None:
     run(node(message, "c", "Mul", CPU), 1, 2000, 20)
     found = findings(message, "hot-spot")
     assert [f.title for f in found] == [
-        "scope tower takes 90.0% of the time (180us)",
-        "op Mul takes 10.0% of the time (20us)",
+        "scope tower takes 90.0% of the time (180 µs)",
+        "op Mul takes 10.0% of the time (20 µs)",
     ]
 
 
@@ -194,14 +194,14 @@ def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> Non
 def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_path: Path) -> None:
     events = [slice_of("cpu_op", "aten::copy_", 0, 900), slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880)]
     (found,) = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
-    assert found.title == "op aten::copy_ takes 100.0% of the time (900us)"
+    assert found.title == "op aten::copy_ takes 100.0% of the time (900 µs)"
     assert found.advice.endswith("Most of it is in cudaMemcpyAsync")
 
 
 def test_a_wait_for_the_device_is_named_as_one(tmp_path: Path) -> None:
     events = [slice_of("cpu_op", "aten::mm", 0, 300), slice_of("cuda_runtime", "cudaDeviceSynchronize", 400, 800)]
     waiting, _ = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
-    assert waiting.title == "op cudaDeviceSynchronize takes 72.7% of the time (800us)"
+    assert waiting.title == "op cudaDeviceSynchronize takes 72.7% of the time (800 µs)"
     assert "waits there for the device" in waiting.advice
 
 

@@ -12,11 +12,11 @@ from stepscope.findings import throughput as rates
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import CrossRule, Subject, Together
 from stepscope.findings.views import utilization
+from stepscope.findings.wording import time_words
 from stepscope.lenses.dcn.diagnosis import profiled_ps
 from stepscope.lenses.incore import InCoreResult
 from stepscope.lenses.throughput.result import Annotation, Series
 from stepscope.lenses.views import ViewsOptions
-from stepscope.lenses.views.tfprof_units import time_text
 
 LEAST_WAIT = 0.1
 LOW_UTILIZATION = 0.5
@@ -100,7 +100,7 @@ def _stall_of_step(together: Together) -> Iterator[Finding]:
         share, step_us = stall / whole, step["p50_ns"] / NS_PER_US
         yield Finding(
             "stall-of-step",
-            f"Collectives stall a core {time_text(round(share * step_us, 3))} of a step of {time_text(step_us)}; "
+            f"Collectives stall a core {time_words(share * step_us)} of a step of {time_words(step_us)}; "
             f"{worst[0].stall_share:.0%} of it in {worst[0].row.rendezvous}",
             share,
             share * step_us,
@@ -126,7 +126,7 @@ def _kernel_of_op(together: Together) -> Iterator[Finding]:
             continue
         yield Finding(
             "kernel-in-op",
-            f"{name} takes {time_text(round(each_us, 3))}, its kernel's phases {time_text(round(inside_us, 3))} of it",
+            f"{name} takes {time_words(each_us)}, its kernel's phases {time_words(inside_us)} of it",
             outside * runs / whole_us if whole_us else None,
             outside * runs,
             "us",

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 from stepscope.findings.finding import Evidence, Finding
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import time_words
 from stepscope.lenses.dcn import DcnResult
 from stepscope.lenses.dcn.diagnosis import Cause, causes, neighbourhood, tiny_collectives
 from stepscope.lenses.dcn.spread import stragglers
-from stepscope.lenses.views.tfprof_units import time_text
 
 PS_PER_US = 1_000_000
 LEAST_SHARE = 0.01
@@ -45,10 +45,10 @@ def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
     # The wait itself is an op of the views lens, under the name of its kind.
     waits = tuple(("hot-spot", subject.run, name) for name in WAITING_OPS)
     for place, cause in enumerate(stalling(subject.result)):
-        each = round(float(cause.row.mean_ps("stall")) / PS_PER_US, 3)
+        each = float(cause.row.mean_ps("stall")) / PS_PER_US
         yield Finding(
             "stalling-collective",
-            f"{cause.row.rendezvous} stalls a core {time_text(each)} each time, {cause.stall_share:.0%} of all stall",
+            f"{cause.row.rendezvous} stalls a core {time_words(each)} each time, {cause.stall_share:.0%} of all stall",
             cause.time_share,
             cause.row.stall_total_ps / PS_PER_US,
             "us",
@@ -65,7 +65,7 @@ def advice(result: DcnResult, cause: Cause) -> str:
     around = neighbourhood(result, cause.row) if cause.verdict == "no_overlap" else None
     if around is None or not around.movable:
         return said
-    movable = time_text(around.movable_ps / PS_PER_US)
+    movable = time_words(around.movable_ps / PS_PER_US)
     return f"{said}. {around.movable[0].name} and {len(around.movable) - 1} others ({movable}) need nothing of it"
 
 

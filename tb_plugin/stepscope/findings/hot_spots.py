@@ -16,10 +16,10 @@ import numpy as np
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import time_words
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
 from stepscope.lenses.views.figures import launchers
-from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile
 
@@ -264,7 +264,7 @@ def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
         advice = _WAITING if spot.name.endswith("Synchronize") else _ADVICE[spot.view]
         yield Finding(
             "hot-spot",
-            f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_text(spot.micros)})",
+            f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_words(spot.micros)})",
             share,
             spot.micros,
             "us",

@@ -13,7 +13,7 @@ _HEAD = """\
 lens and rank what they find by the share of the time that could be gained at most. Each cause is told once.
 
 ```json
-{"rule": "hot-spot", "title": "op aten::conv2d takes 41.4% of the time (2.99ms)",
+{"rule": "hot-spot", "title": "op aten::conv2d takes 41.4% of the time (2.99 ms)",
  "cost_share": 0.414, "cost": 2990, "unit": "us",
  "evidence": [{"lens": "views", "run": "a", "name": "profile", "key": "aten::conv2d",
                "hash": "#stepscope&p.stepscope.lens=views&..."}],
