@@ -77,6 +77,25 @@ def test_every_lens_prints_a_table(capsys: pytest.CaptureFixture[str], lens: str
     assert word in answer(capsys, lens, str(next(cases.rglob(case))))
 
 
+def test_the_diagnosis_stands_below_the_collectives(capsys: pytest.CaptureFixture[str]) -> None:
+    case = Path(__file__).parents[1] / "data/dcn/cases/single_allreduce"
+    _, causes = answer(capsys, "dcn", str(case), "--detail", "full").split("\n\n")
+    assert "verdict" in causes
+    assert "psum.7_0" in causes
+
+
+def test_a_checker_is_named_once_above_its_reports(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    trace = tmp_path / "t.json"
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": name, "ts": start, "dur": 100, "pid": 1, "tid": 1}
+        for name, start in (("aten::mm", 0), ("aten::sort", 200))
+    ]
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    heading, *reports = answer(capsys, "advise", str(trace)).splitlines()
+    assert heading == "ExpensiveOperationChecker:"
+    assert [report.split(" takes ")[0] for report in reports] == ["op aten::mm", "op aten::sort"]
+
+
 def test_a_file_that_is_no_trace_costs_one_clear_sentence_and_exit_code_1(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:

@@ -25,10 +25,11 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "json":
         print_json(advice)
         return 0
-    rows = [{"checker": checker, "report": report} for checker, found in advice.items() for report in found]
     if options.format == "csv":
+        rows = [{"checker": checker, "report": report} for checker, found in advice.items() for report in found]
         print_rows(rows, "csv")
         return 0
-    for row in rows:
-        print(f"{row['checker']}:\n{row['report']}")
+    for checker, found in advice.items():
+        if found:
+            print(f"{checker}:", *found, sep="\n")
     return 0

@@ -28,6 +28,9 @@ def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
         print(*comparison_notes(document), sep="\n")
     else:
         print_rows(document_rows(lens, document), form)
+        if form == "table" and "diagnosis" in document:
+            print()
+            print_rows(document["diagnosis"]["causes"], form)
 
 
 def print_json(document: Any) -> None:

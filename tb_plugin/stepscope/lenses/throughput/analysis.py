@@ -123,4 +123,6 @@ def _spans(record: Throughput, base: int) -> tuple[Span, ...]:
 
 
 def _problems(record: Throughput) -> tuple[str, ...]:
-    return tuple(f"{loss.where}: {loss.what} ({loss.count}). {loss.remedy}" for loss in record.header.losses)
+    counts = [f" ({loss.count:,})" if loss.count > 1 else "" for loss in record.header.losses]
+    losses = zip(record.header.losses, counts, strict=True)
+    return tuple(f"{loss.where}: {loss.what}{count}. {loss.remedy}" for loss, count in losses)
