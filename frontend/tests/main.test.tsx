@@ -139,6 +139,38 @@ test("the overview says what is logged, and of what is not how to log it", async
   expect(document.body.textContent).not.toContain("writer.log_profile(");
 });
 
+test("where the time goes adds up: no kernel beside the op that launched it, and steps apart from ops", async () => {
+  const row = (id: number, name: string, exec_micros: number, launched = false) => ({
+    id,
+    name,
+    parent: 0,
+    exec_micros,
+    launched,
+  });
+  const rows = [
+    row(1, "ProfilerStep#5", 20),
+    row(2, "aten::mm", 60),
+    row(3, "gemm", 50, true),
+    row(4, "aten::add", 15),
+  ];
+  const document_ = {
+    rows,
+    root: { total_exec_micros: 100 },
+    steps: [{ id: 5, name: "ProfilerStep#5" }],
+    total_rows: 5,
+  };
+  serve({ index: index("profile"), options: OPTIONS, views: document_, findings: [] });
+  render();
+  await shows("aten::mm");
+  const list = [...document.querySelectorAll(".ranked")].find((one) => one.textContent?.includes("aten::mm"));
+  expect([...(list?.children ?? [])].map((line) => line.textContent)).toEqual([
+    "60.0%aten::mm60.000 µs",
+    "15.0%aten::add15.000 µs",
+    "5.0%other ops5.000 µs",
+    "20.0%steps, outside every op20.000 µs",
+  ]);
+});
+
 test("the sheet of commands is made from the commands that there are", async () => {
   serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} } });
   location.hash = "#stepscope&p.stepscope.lens=views";

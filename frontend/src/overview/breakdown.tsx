@@ -109,9 +109,11 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
   const session = useSession();
   const theme = session.theme.value;
   const whole = time(document.root, `total_${SELF}`);
-  const ops = document.rows.filter((row) => row.parent >= 0 && row.launched !== true);
-  const rows = ops.filter((row) => time(row, SELF) > 0).slice(0, SHOWN);
-  const rest = whole - rows.reduce((sum, row) => sum + time(row, SELF), 0);
+  const costly = document.rows.filter((row) => row.parent >= 0 && row.launched !== true && time(row, SELF) > 0);
+  const steps = new Set(document.steps.map(({ name }) => name));
+  const rows = costly.filter(({ name }) => !steps.has(name)).slice(0, SHOWN);
+  const outside = sum(costly.filter(({ name }) => steps.has(name)));
+  const rest = whole - outside - sum(rows);
   const show = (row: ViewRow) =>
     session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
   if (rows.length === 0) return <p class="muted">No op of this profile has a time.</p>;
@@ -135,16 +137,26 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
             <span class="muted num">{format("micros", time(row, SELF))}</span>
           </li>
         ))}
-        {rest / whole > 0.0005 && (
-          <li class="muted">
-            <span class="num">{percent(rest, whole)}</span>
-            <span>others</span>
-            <span class="num">{format("micros", rest)}</span>
-          </li>
-        )}
+        <Rest title="other ops" part={rest} whole={whole} />
+        <Rest title="steps, outside every op" part={outside} whole={whole} />
       </ul>
     </>
   );
+}
+
+function Rest({ title, part, whole }: { title: string; part: number; whole: number }) {
+  if (part / whole <= 0.0005) return null;
+  return (
+    <li class="muted">
+      <span class="num">{percent(part, whole)}</span>
+      <span>{title}</span>
+      <span class="num">{format("micros", part)}</span>
+    </li>
+  );
+}
+
+function sum(rows: readonly ViewRow[]): number {
+  return rows.reduce((whole, row) => whole + time(row, SELF), 0);
 }
 
 function time(row: Readonly<Record<string, unknown>>, name: string): number {

@@ -87,7 +87,8 @@ function linesOf(
   return visible.filter(({ note }) => note !== "sum").flatMap((one) => timesBaseline(of(one), base));
 }
 
-const short = (value: number) => value.toLocaleString(undefined, { maximumSignificantDigits: 5 });
+const short = (value: number) =>
+  value.toLocaleString(undefined, { maximumSignificantDigits: 5, notation: value < 1e5 ? "standard" : "compact" });
 const FORMAT_Y: Readonly<Record<PanelState["chart"], (value: number) => string>> = {
   rate: short,
   "speed-up": (value) => `${value.toLocaleString(undefined, { maximumSignificantDigits: 4 })}×`,
