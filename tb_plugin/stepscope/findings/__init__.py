@@ -1,6 +1,6 @@
 """Rules over lens results, and what they find, ranked and with evidence."""
 
-from stepscope.findings import cross, dcn, incore, precision, steps, throughput, views
+from stepscope.findings import cross, dcn, incore, precision, ranks, steps, throughput, views
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
 from stepscope.findings.rules import AnyRule, CrossRule, Rule, Subject, find, rank, unreadable
 
@@ -12,6 +12,7 @@ RULES: tuple[AnyRule, ...] = (
     *incore.RULES,
     *dcn.RULES,
     *cross.RULES,
+    *ranks.RULES,
 )
 """All rules, of all lenses."""
 

@@ -45,9 +45,11 @@ def _latest(source: Source, kind: str) -> list[RecordRef]:
 
 
 def _job(source: Source, ref: RecordRef) -> str:
-    """The job that a record's run is one of several ranks of."""
+    """The job that a record's run is one of several ranks of; where it has no name, ranks of as many beside it."""
     header = source.read(ref).header
-    return header.job if header.world_size > 1 else ""
+    if header.world_size <= 1:
+        return ""
+    return header.job or f"{ref.run.rpartition('/')[0]}, {header.world_size} ranks"
 
 
 def _result(source: Source, lens: str, ref: RecordRef) -> Any:
