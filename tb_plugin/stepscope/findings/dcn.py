@@ -71,7 +71,7 @@ def advice(result: DcnResult, cause: Cause) -> str:
 
 def _stragglers(subject: Subject[DcnResult]) -> Iterator[Finding]:
     stall = sum(row.stall_total_ps for row in subject.result.all_cores)
-    for found in stragglers(subject.result)[:1]:
+    for found in stragglers(subject.result.hosts)[:1]:
         if not stall or found.excess_ps / stall < _LEAST_UNMATCHED:
             continue
         who = found.host if found.core is None else f"{found.host} core {found.core}"

@@ -9,8 +9,9 @@ import numpy as np
 from stepscope.lenses.dcn.options import DcnOptions
 from stepscope.lenses.dcn.pairing import Flags
 from stepscope.lenses.dcn.problems import problems_of
-from stepscope.lenses.dcn.result import CoreTable, DcnResult, HostTable
+from stepscope.lenses.dcn.result import DcnResult
 from stepscope.lenses.dcn.rows import Row, merged
+from stepscope.lenses.dcn.tables import CoreTable, HostTable
 from stepscope.lenses.dcn.tabulate import Core, Pool, pool
 from stepscope.model.collectives import Collectives
 

@@ -24,14 +24,14 @@ def detail(result: DcnResult) -> dict[str, Any]:
     worst = by_total_stall(result.all_cores)[:NEIGHBOURHOODS]
     around = [found for row in worst if (found := neighbourhood(result, row))]
     return {
-        "distributions": distributions(result),
+        "distributions": distributions(result.pool, result.chosen),
         "diagnosis": {
             "network_gbps": result.options.network_gbps,
             "cores_per_host": cores_per_host(result),
             "causes": [cause.to_json() for cause in causes(result)],
             "neighbourhoods": [found.to_json() for found in around],
             "tiny_collectives": dataclasses.asdict(tiny_collectives(result)),
-            "stragglers": [dataclasses.asdict(one) for one in stragglers(result)[:STRAGGLERS]],
+            "stragglers": [dataclasses.asdict(one) for one in stragglers(result.hosts)[:STRAGGLERS]],
         },
         "transfers": network_transfers(result.records).to_json(result.options.network_gbps),
         "network_latencies": network_latencies(result.records),

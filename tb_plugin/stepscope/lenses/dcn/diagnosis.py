@@ -57,15 +57,14 @@ class Cause:
 def causes(result: DcnResult) -> list[Cause]:
     """The collectives by aggregated total stall, the worst first, each with what its figures say."""
     rows = by_total_stall(result.all_cores)
-    everything = sum(row.stall_total_ps for row in rows)
-    return [_cause(result, row, everything) for row in rows]
+    everything, time = sum(row.stall_total_ps for row in rows), profiled_ps(result)
+    cores, capacity = cores_per_host(result), result.options.network_gbps
+    return [_cause(row, everything, time, cores, capacity) for row in rows]
 
 
-def _cause(result: DcnResult, row: Row, everything: int) -> Cause:
-    time = profiled_ps(result)
+def _cause(row: Row, everything: int, time: int, cores: int, capacity: float | None) -> Cause:
     bandwidth = row.required_bandwidth_bps
-    needed = None if bandwidth is None else float(bandwidth * cores_per_host(result) / 10**9)
-    capacity = result.options.network_gbps
+    needed = None if bandwidth is None else float(bandwidth * cores / 10**9)
     share = None if needed is None or capacity is None else needed / capacity
     ratio = float(Fraction(row.recv_done_total_ps, row.slack_total_ps)) if row.slack_total_ps else None
     return Cause(

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from stepscope.lenses.dcn.pairing import I64
+from stepscope.lenses.dcn.percentiles import percentiles
 from stepscope.lenses.dcn.rows import FIGURES
+from stepscope.lenses.dcn.tables import HostTable
+from stepscope.lenses.dcn.tabulate import Pool
 
-if TYPE_CHECKING:
-    from stepscope.lenses.dcn.result import DcnResult
-
-PERCENTS = {"min": 0, "p50": 50, "p95": 95, "max": 100}
 SLOWER = 1.5
 """A core or host is a straggler when its mean stall is so many times the median of all."""
 
@@ -38,24 +37,18 @@ class Straggler:
     excess_ps: float
 
 
-def distributions(result: DcnResult) -> list[dict[str, Any]]:
-    """Per collective over all cores and hosts the least, median, 95th percentile and largest of each figure.
+def distributions(pool: Pool, chosen: I64) -> list[dict[str, Any]]:
+    """The least, median, 95th percentile and largest of each figure, per collective over its chosen occurrences.
 
     Percentiles are by nearest rank: each is the figure of a real occurrence.
     """
-    found = result.pool.occurrences.take(result.chosen)
+    found = pool.occurrences.take(chosen)
     rows = []
     for key, mine in _by_key(found.key):
-        program, rendezvous = result.pool.names[key]
+        program, rendezvous = pool.names[key]
         values = {f"{figure}_ps": percentiles(getattr(found, f"{figure}_ps")[mine]) for figure in FIGURES}
         rows.append({"program": program, "rendezvous": rendezvous, "occurrences": len(mine), **values})
     return sorted(rows, key=lambda row: (row["program"], row["rendezvous"]))
-
-
-def percentiles(values: I64) -> dict[str, int]:
-    """Least, median, 95th percentile and largest by nearest rank."""
-    ordered = np.sort(values)
-    return {name: int(ordered[max(-(-len(ordered) * p // 100) - 1, 0)]) for name, p in PERCENTS.items()}
 
 
 def _by_key(key: I64) -> Iterator[tuple[int, I64]]:
@@ -64,26 +57,26 @@ def _by_key(key: I64) -> Iterator[tuple[int, I64]]:
     yield from zip(keys.tolist(), np.split(order, first[1:]), strict=len(keys) > 0)
 
 
-def stragglers(result: DcnResult) -> list[Straggler]:
+def stragglers(hosts: Sequence[HostTable]) -> list[Straggler]:
     """Cores, then hosts, that a collective stalls much longer than the others, the largest excess first."""
-    cores = [
+    of_cores = [
         ((row.program, row.rendezvous), host.name, table.core.id, row.stall_total_ps, row.occurrences)
-        for host in result.hosts
+        for host in hosts
         for table in host.cores
         for row in table.rows
     ]
-    hosts = [
+    of_hosts = [
         ((row.program, row.rendezvous), host.name, None, row.stall_total_ps, row.occurrences)
-        for host in result.hosts
+        for host in hosts
         for row in host.all_cores
     ]
-    return sorted([*_slower(cores), *_slower(hosts)], key=lambda s: -s.excess_ps)
+    return sorted([*_slower(of_cores), *_slower(of_hosts)], key=lambda s: -s.excess_ps)
 
 
 def _slower(rows: list[tuple[tuple[str, str], str, Any, int, int]]) -> Iterator[Straggler]:
     groups: dict[tuple[str, str], list[tuple[str, Any, int, int]]] = {}
-    for key, *rest in rows:
-        groups.setdefault(key, []).append((rest[0], rest[1], rest[2], rest[3]))
+    for key, host, core, total, count in rows:
+        groups.setdefault(key, []).append((host, core, total, count))
     for (program, rendezvous), members in groups.items():
         means = [total / count for _, _, total, count in members]
         median = float(np.median(means))

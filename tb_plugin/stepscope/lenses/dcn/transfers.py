@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.dcn.pairing import I64, Flags
-from stepscope.lenses.dcn.spread import percentiles
+from stepscope.lenses.dcn.percentiles import percentiles
 from stepscope.model.collectives import Collectives, Transfers
 
 SLOWER = 2.0
