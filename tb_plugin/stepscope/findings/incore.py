@@ -10,7 +10,6 @@ import numpy as np
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.incore import InCoreResult, Phases
-from stepscope.lenses.incore.document import phase_names
 from stepscope.lenses.incore.exactness import median_x2
 
 _LEAST_SHARE = 0.3
@@ -31,7 +30,7 @@ def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
     share = int(cycles[longest]) / whole
     if share < _LEAST_SHARE:
         return
-    name = phase_names(phases)[longest]
+    name = phases.names[longest]
     decider = _decider(subject.result, phases, usable[:_ASKED].tolist(), longest + 1)
     yield Finding(
         "long-phase",
@@ -48,7 +47,7 @@ def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
 def _shown_name(result: InCoreResult, phases: Phases, phase: int) -> str:
     """What the panel calls a phase: one between boundaries of the user's is named from start to end."""
     if not len(result.record.boundaries):
-        return phase_names(phases)[phase]
+        return phases.names[phase]
     return f"{phases.boundaries[phase].name} → {phases.boundaries[phase + 1].name}"
 
 

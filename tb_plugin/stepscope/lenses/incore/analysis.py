@@ -9,108 +9,24 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepscope.lenses.incore.boundaries import Boundary, definitions, event_words, masks, reduce_members
-from stepscope.lenses.incore.capture import Capture, summarise
+from stepscope.lenses.incore.boundaries import definitions, event_words, masks, reduce_members
+from stepscope.lenses.incore.capture import summarise
 from stepscope.lenses.incore.collective import Collective, diagnose
 from stepscope.lenses.incore.combining import combine
-from stepscope.lenses.incore.detail import detail
-from stepscope.lenses.incore.document import document
-from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.exactness import difference
 from stepscope.lenses.incore.options import InCoreOptions
-from stepscope.lenses.incore.probes import ProbeCost, probe_cost
+from stepscope.lenses.incore.phases import Bools, Phases
+from stepscope.lenses.incore.probes import probe_cost
 from stepscope.lenses.incore.problems import Problem, Problems, of_invocations, of_runs, of_task, warnings_of
+from stepscope.lenses.incore.result import InCoreResult
 from stepscope.lenses.incore.runs import Pair, RunParts, pair_up, parts
 from stepscope.lenses.incore.selection import one_invocation
-from stepscope.lenses.incore.swimlane import swimlane, task_document
-from stepscope.lenses.incore.task import TaskLink, link
-from stepscope.lenses.incore.validation import Verdict, validate
+from stepscope.lenses.incore.task import link
+from stepscope.lenses.incore.validation import validate
 from stepscope.model.incore import InCore
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
-
-
-@dataclass(frozen=True)
-class Phases:
-    """The phases of a timing matrix.
-
-    Attributes:
-        boundaries: The boundaries in order; neighbours bound a phase.
-        participating: [row, slot], one row for all invocations or one each.
-        verdict: What validation found. Figures of unusable invocations mean nothing.
-        values: [invocation, boundary]: the boundaries' stamps.
-        cycles: [invocation, phase].
-        total: [invocation]: last boundary - first.
-        ordered: [invocation]: whether no boundary lies before the one ahead of it.
-        collective: None where arrival or release is not stamped, or the boundaries are the user's.
-        task: None where the task's bounds are not known.
-    """
-
-    boundaries: tuple[Boundary, ...]
-    participating: Bools
-    verdict: Verdict
-    values: U64
-    cycles: Ints
-    total: Ints
-    ordered: Bools
-    collective: Collective | None
-    task: TaskLink | None
-
-    def deciding_slots(self, record: InCore, invocation: int, boundary: int) -> list[int]:
-        """The slots whose stamp is the boundary."""
-        rule = self.boundaries[boundary]
-        stamps = record.matrix()[invocation, :, rule.word]
-        members = rule.members[invocation if len(rule.members) > 1 else 0]
-        slots: list[int] = np.flatnonzero(members & (stamps == self.values[invocation, boundary])).tolist()
-        return slots
-
-
-@dataclass(frozen=True)
-class InCoreResult:
-    """What the in-core lens answers about a record.
-
-    Attributes:
-        phases: None where the record has no timing matrix.
-        run_parts: The parts of each row of the record's runs.
-        pairs: Pairs of a merged and a split run.
-        probes: What the probes cost.
-        capture: The tasks around the kernel, None where they were not captured.
-        problems: All codes and warnings.
-    """
-
-    record: InCore
-    options: InCoreOptions
-    phases: Phases | None
-    run_parts: RunParts
-    pairs: tuple[Pair, ...]
-    probes: ProbeCost
-    capture: Capture | None
-    problems: Problems
-
-    @property
-    def status(self) -> str:
-        """ok, warning, mixed (some invocations are bad), or error."""
-        bad, codes = self.problems.invocations, self.problems.codes
-        if any(p.is_error for p in codes) or (bad and len(bad) == self.record.invocations):
-            return "error"
-        return "mixed" if bad else "warning" if codes else "ok"
-
-    def to_json(self) -> dict[str, Any]:
-        """The document; docs/incore.md lists its fields. Absolute stamps are decimal texts, differences integers."""
-        answer = document(self)
-        if self.options.detail != "brief":
-            answer["detail"] = detail(self)
-        if self.options.detail == "tasks" and self.capture:
-            answer["tasks"] = swimlane(self.record)
-        if self.options.task is not None:
-            answer["task"] = task_document(self.record, self.options.task)
-        return answer
 
 
 def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = None) -> InCoreResult:

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from stepscope.lenses.incore.analysis import InCoreResult, merged_run
+from stepscope.lenses.incore.analysis import merged_run
 from stepscope.lenses.incore.combining import combine
+from stepscope.lenses.incore.result import InCoreResult
 from stepscope.lenses.incore.runs import RunParts, pair_up, parts
 from stepscope.model.incore import InCore, Variant
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from stepscope.lenses.incore.analysis import InCoreResult
 from stepscope.lenses.incore.collective import DURATIONS
 from stepscope.lenses.incore.compared_runs import RunFigure, RunKey, run_figures
-from stepscope.lenses.incore.document import phase_names
 from stepscope.lenses.incore.exactness import median_x2
 from stepscope.lenses.incore.options import InCoreOptions
+from stepscope.lenses.incore.result import InCoreResult
 
 Figures = dict[str, Any]
 
@@ -94,7 +93,7 @@ def _figures(result: InCoreResult) -> dict[str, Figures]:
     if result.phases is None:
         return {}
     phases, usable = result.phases, result.phases.verdict.usable
-    columns = dict(zip([*phase_names(phases), "total"], [*phases.cycles.T, phases.total], strict=True))
+    columns = dict(zip([*phases.names, "total"], [*phases.cycles.T, phases.total], strict=True))
     if phases.collective:
         columns.update({name: getattr(phases.collective, name) for name in DURATIONS})
     found = {name: (median_x2(column[usable]), int(usable.sum())) for name, column in columns.items()}

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stepscope.lenses.incore.capture_document import capture_document
-from stepscope.lenses.incore.document import phase_names
 from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import Distribution
 from stepscope.lenses.incore.problems import NEVER_WRITTEN, REMEDIES, Problem
 from stepscope.lenses.incore.runs import deltas
 from stepscope.model.incore import Engine, InCore, Reducer, StampKind
 
 if TYPE_CHECKING:
-    from stepscope.lenses.incore.analysis import InCoreResult, Phases
+    from stepscope.lenses.incore.result import InCoreResult
 
 Json = dict[str, Any]
 
@@ -127,7 +127,7 @@ def _distributions(phases: Phases) -> Json:
     """Each phase over the usable invocations. Medians of phases do not add up to that of the total."""
     usable = phases.verdict.usable
     columns = [*phases.cycles[usable].T, phases.total[usable]]
-    names = [*phase_names(phases), "total"]
+    names = [*phases.names, "total"]
     return {"distributions": {name: _summary(column) for name, column in zip(names, columns, strict=True)}}
 
 

@@ -10,13 +10,14 @@ import numpy as np
 from stepscope.lenses.incore.capture_document import capture_document
 from stepscope.lenses.incore.collective import DURATIONS, Collective
 from stepscope.lenses.incore.exactness import median_x2
+from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import Distribution, ProbeCost
 from stepscope.lenses.incore.runs import deltas
 from stepscope.lenses.incore.task import TaskLink
 from stepscope.model.incore import Variant
 
 if TYPE_CHECKING:
-    from stepscope.lenses.incore.analysis import InCoreResult, Phases
+    from stepscope.lenses.incore.result import InCoreResult
 
 Json = dict[str, Any]
 
@@ -49,12 +50,6 @@ def _codes(result: InCoreResult) -> list[Json]:
     return sorted(codes, key=lambda row: str(row["code"]))
 
 
-def phase_names(phases: Phases) -> list[str]:
-    """The name of each phase: later boundary - earlier boundary."""
-    names = [boundary.name for boundary in phases.boundaries]
-    return [f"{later}-{earlier}" for earlier, later in pairwise(names)]
-
-
 def _single(result: InCoreResult, phases: Phases) -> Json:
     if not phases.verdict.usable[0]:
         return {}
@@ -68,7 +63,7 @@ def _single(result: InCoreResult, phases: Phases) -> Json:
         return {"boundary_values": values, "phases": listed, "total": total, **_task(result, phases)}
     answer: Json = {
         "boundaries": values,
-        "partition": dict(zip(phase_names(phases), cycles, strict=True)),
+        "partition": dict(zip(phases.names, cycles, strict=True)),
         "total": total,
         "ordered": bool(phases.ordered[0]),
     }
@@ -96,7 +91,7 @@ def _task(result: InCoreResult, phases: Phases) -> Json:
         if len(task.total):
             answer["l2_duration_only"] = {"M1-M0": int(task.total[0]), f"{last}-{first}": int(phases.total[0])}
         return answer
-    inner = dict(zip(phase_names(phases), (int(c) for c in phases.cycles[0]), strict=True))
+    inner = dict(zip(phases.names, (int(c) for c in phases.cycles[0]), strict=True))
     partition = {f"{first}-M0": int(task.before[0]), **inner, f"M1-{last}": int(task.after[0])}
     answer = {"l2": {"ordered": True, "partition": partition, "total": int(task.total[0])}}
     if phases.collective and result.record.variant != "split":
@@ -121,7 +116,7 @@ def _merged(phases: Phases, task: TaskLink) -> Json:
 def _table(result: InCoreResult, phases: Phases) -> Json:
     """One row per invocation, None where the stamps cannot be used."""
     figures = [*phases.cycles.T, phases.total]
-    columns = [*phase_names(phases), "total"]
+    columns = [*phases.names, "total"]
     if phases.collective:
         columns += DURATIONS
         figures += [getattr(phases.collective, name) for name in DURATIONS]
