@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ def imports(tree: ast.AST) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
+class _WithoutTypes(ast.NodeTransformer):
+    """Leaves out what is imported for annotations alone."""
+
+    def visit_If(self, node: ast.If) -> ast.AST | None:
+        return None if isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING" else node
+
+
 def test_every_room_has_a_rule() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
     assert rooms == ON.keys()
@@ -75,3 +83,15 @@ def test_imports_go_down(path: Path) -> None:
 def test_what_stands_beside_the_rooms_imports_none(name: str) -> None:
     names = imports(ast.parse((PACKAGE / f"{name}.py").read_text(encoding="utf-8")))
     assert not any(name.startswith("stepscope") for name in names)
+
+
+def test_no_modules_need_each_other() -> None:
+    files = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    modules = {name.removesuffix(".__init__"): path for name, path in files.items()}
+    needs = {}
+    for module, path in modules.items():
+        named = imports(_WithoutTypes().visit(ast.parse(path.read_text(encoding="utf-8"))))
+        needs[module] = {name if name in modules else name.rpartition(".")[0] for name in named} & modules.keys() - {
+            module
+        }
+    TopologicalSorter(needs).prepare()
