@@ -122,7 +122,9 @@ class Icicle:
         rows = rows[self.tree.depth[rows] - self.tree.depth[root] < max_depth]
         wide = width[rows] * max(width_px, 1) >= total
         if np.count_nonzero(wide) > MAX_RECTANGLES:
-            wide &= width[rows] > np.partition(width[rows[wide]], -MAX_RECTANGLES - 1)[-MAX_RECTANGLES - 1]
+            # Of rows as wide as each other those above come first, so that nothing is kept without its parent.
+            drawn = np.flatnonzero(wide)
+            wide[drawn[np.argsort(-width[rows[drawn]], kind="stable")[MAX_RECTANGLES:]]] = False
             wide[0] = True
         shown, start, used = self._placed(rows[wide], root)
         parents, folded, count = self._folded(rows[~wide], shown)
