@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.lenses.views.tree import Tree
+from stepscope.lenses.views.tree import Tree, flat
 from stepscope.queries import trees as trees_module
 from stepscope.queries.trees import Icicle, Opened, open_rows, sorted_rows, visible_rows
 
@@ -136,3 +136,11 @@ def test_an_icicle_of_too_many_rows_keeps_the_widest(given_tree: tuple[Tree, np.
     if len(shown):
         below = [found.stop[i] - found.start[i] for i in range(len(found.row)) if found.depth[i] == 1]
         assert sum(below) <= 1 + 1e-9
+
+
+def test_of_rows_as_wide_as_each_other_as_many_are_drawn_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(trees_module, "MAX_RECTANGLES", 4)
+    found = Icicle(flat(8), np.array([16] + [2] * 8)).rectangles(0, 100, 100)
+    assert found.row.tolist() == [0, 1, 2, 3, -1]
+    assert found.folded.tolist() == [0, 0, 0, 0, 5]
+    assert found.stop.tolist() == [1.0, 0.125, 0.25, 0.375, 1.0]
