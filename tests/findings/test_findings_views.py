@@ -11,7 +11,8 @@ from tensorboard.compat.proto import tfprof_log_pb2
 
 from stepscope.findings import RULES, Finding, Subject, find, panel_hash
 from stepscope.lenses.views import ViewEngine
-from stepscope.sources import tfprof, torch_trace
+from stepscope.model.profile import Profile
+from stepscope.sources import registry, tfprof, torch_trace
 
 GPU = "/job:w/task:0/device:gpu:0"
 CPU = "/job:w/task:0/device:cpu:0"
@@ -76,6 +77,14 @@ def test_idle_accelerators_are_one_finding() -> None:
     assert found.title == "2 of 2 accelerators work 10% to 30% of the time"
     assert found.cost_share == pytest.approx(0.8)
     assert len(found.evidence) == 2
+
+
+def test_cores_that_wait_for_other_cores_of_their_chip_are_no_finding(shared: Path) -> None:
+    """A capture knows nothing of the host: 24 cores multiply most of the time, 48 add now and then."""
+    records = registry.read(shared / "data/swimlane/12_real_dist_fullcore").records
+    (engine,) = [ViewEngine(one.record) for one in records if isinstance(one.record, Profile)]
+    every = find([Subject("views", "run", "swimlane", engine)], RULES)
+    assert [one.rule for one in every] == ["hot-spot"]
 
 
 def test_device_time_without_an_op_is_found(tmp_path: Path) -> None:

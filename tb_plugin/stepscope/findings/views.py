@@ -31,8 +31,9 @@ def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     every = sorted(utilization(profile).items())
     idle = [(device, busy, window) for device, (busy, window) in every if busy < _LOW_UTILIZATION * window]
-    if not idle:
-        return
+    host_known = bool((profile.lanes.kind == LaneKind.HOST).any())
+    if not idle or (not host_known and len(idle) < len(every)):
+        return  # Cores of one chip, of which some are busy: how its work is divided is no wait for the host.
     works = [busy / window for _, busy, window in idle]
     lost, whole = sum(window - busy for _, busy, window in idle), sum(window for _, _, window in idle)
     low, high = f"{min(works):.0%}", f"{max(works):.0%}"
