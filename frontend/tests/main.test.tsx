@@ -116,6 +116,13 @@ describe("the panel says which state it is in, and what to do next", () => {
   });
 });
 
+test("what no first screen needs is there once it is opened", async () => {
+  serve({ index: index("throughput"), options: OPTIONS, throughput: { series: [] } });
+  location.hash = "#stepscope&p.stepscope.lens=throughput";
+  render();
+  await shows("No series in these records");
+});
+
 test("names are text, whatever they hold", async () => {
   serve({ index: index("profile", "incore"), options: OPTIONS, views: { status: 404, body: {} } });
   render();

@@ -1,9 +1,9 @@
 /** What collectives ask of the network, against what it can carry. */
 
 import { useRef } from "preact/hooks";
-import { logScale, logTicks } from "../lib/plot";
+import { logScale, logTicks, type Scale } from "../lib/plot";
 import { exact, format } from "../lib/units";
-import { download, token, useSize } from "../ui/canvas";
+import { download, type Size, token, useSize } from "../ui/canvas";
 import { useSession } from "../ui/session";
 import { type DcnDocument, type DcnRow, rowKey } from "./document";
 
@@ -32,29 +32,7 @@ export function Bandwidth({ document, rows }: { document: DcnDocument; rows: rea
         role="img"
         aria-label="Required bandwidth against size; the table has the figures"
       >
-        {logTicks(y.domain).map((tick) => (
-          <g key={tick} class="tick">
-            <line x1={MARGIN.left} x2={width - MARGIN.right} y1={y.at(tick)} y2={y.at(tick)} />
-            <text x={MARGIN.left - 8} y={y.at(tick) + 4} text-anchor="end">
-              {`${tick.toLocaleString()} Gbit/s`}
-            </text>
-          </g>
-        ))}
-        {logTicks(x.domain).map((tick) => (
-          <g key={tick} class="tick">
-            <text x={x.at(tick)} y={height - MARGIN.bottom + 16} text-anchor="middle">
-              {format("network_bytes", tick).replace(/\.0+ /, " ")}
-            </text>
-          </g>
-        ))}
-        {capacity !== null && (
-          <g class="capacity">
-            <line x1={MARGIN.left} x2={width - MARGIN.right} y1={y.at(capacity)} y2={y.at(capacity)} />
-            <text x={width - MARGIN.right + 6} y={y.at(capacity) + 4}>
-              capacity
-            </text>
-          </g>
-        )}
+        <Axes x={x} y={y} width={width} height={height} capacity={capacity} />
         {points.map(({ row, x: size, y: needed }) => (
           <circle
             key={rowKey(row)}
@@ -79,6 +57,49 @@ export function Bandwidth({ document, rows }: { document: DcnDocument; rows: rea
         {endless > 0 && ` ${endless} without slack or size are not drawn.`}
       </p>
     </div>
+  );
+}
+
+interface AxesProps extends Size {
+  readonly x: Scale;
+  readonly y: Scale;
+  readonly capacity: number | null;
+}
+
+/** Ticks of both axes, and the line of what the network can carry. */
+function Axes({ x, y, width, height, capacity }: AxesProps) {
+  const across = (value: number) => ({
+    x1: MARGIN.left,
+    x2: width - MARGIN.right,
+    y1: y.at(value),
+    y2: y.at(value),
+  });
+  return (
+    <>
+      {logTicks(y.domain).map((tick) => (
+        <g key={tick} class="tick">
+          <line {...across(tick)} />
+          <text x={MARGIN.left - 8} y={y.at(tick) + 4} text-anchor="end">
+            {`${tick.toLocaleString()} Gbit/s`}
+          </text>
+        </g>
+      ))}
+      {logTicks(x.domain).map((tick) => (
+        <g key={tick} class="tick">
+          <text x={x.at(tick)} y={height - MARGIN.bottom + 16} text-anchor="middle">
+            {format("network_bytes", tick).replace(/\.0+ /, " ")}
+          </text>
+        </g>
+      ))}
+      {capacity !== null && (
+        <g class="capacity">
+          <line {...across(capacity)} />
+          <text x={width - MARGIN.right + 6} y={y.at(capacity) + 4}>
+            capacity
+          </text>
+        </g>
+      )}
+    </>
   );
 }
 

@@ -170,7 +170,7 @@ const COUNTERS: Readonly<Record<string, string>> = {
 };
 
 /** A counter summed over all cores. */
-export function counted({ hosts }: DcnDocument, counter: string): number {
+export function counterSum({ hosts }: DcnDocument, counter: string): number {
   const cores = Object.values(hosts).flatMap((host) => Object.values(host.cores));
   return cores.reduce((sum, core) => sum + Number(core[counter] ?? 0), 0);
 }
@@ -178,7 +178,7 @@ export function counted({ hosts }: DcnDocument, counter: string): number {
 /** What the tables leave out. */
 export function leftOut(document: DcnDocument): { readonly count: number; readonly what: string }[] {
   return Object.entries(COUNTERS)
-    .map(([name, what]) => ({ what, count: counted(document, name) }))
+    .map(([name, what]) => ({ what, count: counterSum(document, name) }))
     .filter(({ count }) => count > 0);
 }
 

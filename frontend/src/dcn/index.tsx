@@ -3,10 +3,10 @@
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import type { ComparisonDocument, Problem } from "../lib/documents";
-import { format } from "../lib/units";
+import { counted, format } from "../lib/units";
 import { type ComparedFigure, Comparison } from "../ui/comparison";
 import { toTsv } from "../ui/copying";
-import { DataTable, searchRows } from "../ui/data_table";
+import { type DataColumn, DataTable, searchRows } from "../ui/data_table";
 import { useRecordDocument } from "../ui/documents";
 import { ColumnMenu, ExportMenu } from "../ui/menu";
 import { OptionChips } from "../ui/options";
@@ -17,7 +17,7 @@ import { CopyButton, Empty, Loaded, Problems } from "../ui/states";
 import { Bandwidth } from "./bandwidth";
 import { dcnColumns } from "./columns";
 import { Diagnosis, Verdict } from "./diagnosis";
-import { counted, type DcnDocument, type DcnRow, leftOut, type Place, places, rowKey } from "./document";
+import { counterSum, type DcnDocument, type DcnRow, leftOut, type Place, places, rowKey } from "./document";
 import { HeatMaps } from "./heat_maps";
 import { Occurrences } from "./occurrences";
 
@@ -62,17 +62,11 @@ function Dcn({ document }: { document: DcnDocument }) {
   const columns = useMemo(() => dcnColumns(rows), [rows]);
   const shown = columns.filter(({ key }, at) => at === 0 || !state.hidden.includes(key));
   const found = useMemo(() => searchRows(rows, columns, state.search), [rows, columns, state.search]);
-  const stall = found.reduce((sum, row) => sum + (row.total_stall_ms ?? 0), 0);
   const row = rows.find((one) => rowKey(one) === state.key);
   return (
     <>
       <div class="toolbar">
-        <SearchBox
-          value={state.search}
-          onSearch={(search) => session.update({ search })}
-          found={null}
-          onGo={() => {}}
-        />
+        <SearchBox value={state.search} onSearch={(search) => session.update({ search })} />
         <Filters all={all} place={place} />
         <OptionChips lens="dcn" except={OWN_OPTIONS} command="stepscope dcn LOGDIR" />
         <span class="spacer" />
@@ -100,28 +94,42 @@ function Dcn({ document }: { document: DcnDocument }) {
       {found.length > 0 && place && (
         <>
           <Verdict document={document} row={row} />
-          <div class="main-column collectives" style={{ height: `${heightOf(found.length)}px` }}>
-            <DataTable
-              label="Collectives"
-              columns={shown}
-              rows={found}
-              keepsPlace
-              id={rowKey}
-              sort={state.sort || "-total_stall_ms"}
-              onSort={(sort) => session.update({ sort })}
-              selected={state.key}
-              onSelect={(key) => session.update({ key, zoom: null })}
-              onOpen={() => session.update({ pane: "occurrences" })}
-            />
-            <div class="status" role="status">
-              <span>{found.length === 1 ? "1 collective" : `${found.length.toLocaleString()} collectives`}</span>
-              <span>{`${format("ms", stall)} stalled in all`}</span>
-            </div>
-          </div>
+          <Collectives columns={shown} rows={found} />
           <Pane document={document} rows={found} row={row ?? worstOf(found)} place={place} />
         </>
       )}
     </>
+  );
+}
+
+interface CollectivesProps {
+  readonly columns: readonly DataColumn<DcnRow>[];
+  readonly rows: readonly DcnRow[];
+}
+
+function Collectives({ columns, rows }: CollectivesProps) {
+  const session = useSession();
+  const { sort, key } = session.state.value;
+  const stall = rows.reduce((sum, row) => sum + (row.total_stall_ms ?? 0), 0);
+  return (
+    <div class="main-column collectives" style={{ height: `${heightOf(rows.length)}px` }}>
+      <DataTable
+        label="Collectives"
+        columns={columns}
+        rows={rows}
+        keepsPlace
+        id={rowKey}
+        sort={sort || "-total_stall_ms"}
+        onSort={(next) => session.update({ sort: next })}
+        selected={key}
+        onSelect={(next) => session.update({ key: next, zoom: null })}
+        onOpen={() => session.update({ pane: "occurrences" })}
+      />
+      <div class="status" role="status">
+        <span>{counted(rows.length, "collective")}</span>
+        <span>{`${format("ms", stall)} stalled in all`}</span>
+      </div>
+    </div>
   );
 }
 
@@ -249,7 +257,7 @@ function Pane({ document, rows, row, place }: PaneProps) {
 
 function NoRows({ document }: { document: DcnDocument }) {
   const hosts = Object.keys(document.hosts).length;
-  const ops = counted(document, "dcn_ops");
+  const ops = counterSum(document, "dcn_ops");
   const title = ops === 0 ? "This profile holds no DCN op" : "No cross-slice collective is complete in this profile";
   return (
     <Empty title={title}>

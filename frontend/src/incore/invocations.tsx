@@ -148,42 +148,8 @@ interface InvocationRow {
 function InvocationTable({ document, units }: InvocationsProps) {
   const session = useSession();
   const { sort, key } = session.state.value;
-  const names = document.columns ?? [];
   const rows = useMemo(() => (document.per_invocation ?? []).map((values, index) => ({ index, values })), [document]);
-  const columns = useMemo(() => {
-    const number = numberColumn<InvocationRow>(rows, {
-      key: "invocation",
-      title: "invocation",
-      help: "Counted from 0; Enter or a double click shows one alone",
-      quantity: "count",
-      value: ({ index }) => index,
-    });
-    const figures = names.map((name, at) => {
-      const value = ({ values }: InvocationRow) => values?.[at] ?? null;
-      const title = name.replaceAll("_", " ");
-      const column = numberColumn(rows, { key: name, title, help: `${title}, in cycles`, quantity: "cycles", value });
-      const say = (row: InvocationRow) => {
-        const found = value(row);
-        return found === null ? "not usable" : units.exact(found);
-      };
-      return { ...column, cell: (row: InvocationRow) => ({ ...column.cell(row), title: say(row) }) };
-    });
-    const bad = new Map((document.bad_invocations ?? []).map(({ invocation, codes }) => [invocation, codes]));
-    const problem = wordColumn<InvocationRow>({
-      key: "problem",
-      title: "problem",
-      help: "What is wrong with its stamps; the notice above has slots and remedies",
-      width: 200,
-      grows: true,
-      value: ({ index }) =>
-        bad
-          .get(index)
-          ?.map(({ code }) => code)
-          .join(", ") ?? null,
-    });
-    const words = { ...problem, cell: (row: InvocationRow) => ({ text: problem.value(row)?.toString() ?? "" }) };
-    return [number, ...figures, ...(bad.size > 0 ? [words] : [])];
-  }, [document, rows, names, units]);
+  const columns = useMemo(() => invocationColumns(document, rows, units), [document, rows, units]);
   return (
     <DataTable
       label="Invocations"
@@ -197,4 +163,43 @@ function InvocationTable({ document, units }: InvocationsProps) {
       onOpen={({ index }) => session.setOption("invocation", String(index))}
     />
   );
+}
+
+function invocationColumns(document: InCoreDocument, rows: readonly InvocationRow[], units: Units) {
+  const number = numberColumn<InvocationRow>(rows, {
+    key: "invocation",
+    title: "invocation",
+    help: "Counted from 0; Enter or a double click shows one alone",
+    quantity: "count",
+    value: ({ index }) => index,
+  });
+  const figures = (document.columns ?? []).map((name, at) => figureColumn(rows, name, at, units));
+  const problems = (document.bad_invocations ?? []).length > 0 ? [problemColumn(document)] : [];
+  return [number, ...figures, ...problems];
+}
+
+function figureColumn(rows: readonly InvocationRow[], name: string, at: number, units: Units) {
+  const value = ({ values }: InvocationRow) => values?.[at] ?? null;
+  const title = name.replaceAll("_", " ");
+  const column = numberColumn(rows, { key: name, title, help: `${title}, in cycles`, quantity: "cycles", value });
+  const inFull = (row: InvocationRow) => {
+    const found = value(row);
+    return found === null ? "not usable" : units.exact(found);
+  };
+  return { ...column, cell: (row: InvocationRow) => ({ ...column.cell(row), title: inFull(row) }) };
+}
+
+function problemColumn({ bad_invocations = [] }: InCoreDocument) {
+  const codes = new Map(
+    bad_invocations.map(({ invocation, codes }) => [invocation, codes.map(({ code }) => code).join(", ")]),
+  );
+  const column = wordColumn<InvocationRow>({
+    key: "problem",
+    title: "problem",
+    help: "What is wrong with its stamps; the notice above has slots and remedies",
+    width: 200,
+    grows: true,
+    value: ({ index }) => codes.get(index) ?? null,
+  });
+  return { ...column, cell: ({ index }: InvocationRow) => ({ text: codes.get(index) ?? "" }) };
 }

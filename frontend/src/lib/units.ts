@@ -167,3 +167,8 @@ export function formatAge(seconds: number): string {
   const [size, unit] = steps.find(([step]) => seconds >= step) ?? [1, "s"];
   return `${Math.floor(seconds / size)} ${unit} ago`;
 }
+
+/** How many of a word there are: `1 step`, `1,200 steps`. */
+export function counted(count: number, word: string): string {
+  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
+}

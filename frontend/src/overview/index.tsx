@@ -3,7 +3,7 @@
 import { address } from "../lib/api";
 import { claims, recordsOf } from "../lib/selection";
 import { type Lens, RECORD_LENSES } from "../lib/state";
-import { formatAge } from "../lib/units";
+import { counted, formatAge } from "../lib/units";
 import { useDocument } from "../ui/documents";
 import { HOW_TO_LOG } from "../ui/nothing_logged";
 import { useSession } from "../ui/session";
@@ -74,7 +74,6 @@ function Counts({ lens }: { lens: Lens }) {
   const records = index === null ? [] : recordsOf(index, lens).filter((one) => run === "" || one.run === run);
   const runs = new Set(records.map(({ run }) => run)).size;
   const newest = Math.max(...records.map((record) => Number(record.written_wall_ns ?? 0)));
-  const counted = (count: number, word: string) => `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
   const age = newest > 0 ? `, ${formatAge(Date.now() / 1000 - newest / 1e9)}` : "";
   return (
     <span class="muted">

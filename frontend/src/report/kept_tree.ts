@@ -32,8 +32,10 @@ export class KeptTree {
   private readonly depths: number[] = [];
   /** Of each row the one after all below it. */
   private readonly ends: number[];
+  private readonly launched: ReadonlySet<number>;
 
   constructor(private readonly view: KeptView) {
+    this.launched = new Set(view.launched);
     this.children = view.parents.map(() => []);
     view.parents.forEach((parent, row) => {
       this.depths.push(parent < 0 ? 0 : (this.depths[parent] ?? 0) + 1);
@@ -136,7 +138,7 @@ export class KeptTree {
       id: row,
       name: this.view.names[row] ?? "",
       kind: this.view.kinds[row] ?? "",
-      launched: this.view.launched?.includes(row) ?? false,
+      launched: this.launched.has(row),
       depth: this.depths[row] ?? 0,
       parent: this.parent(row),
       children,

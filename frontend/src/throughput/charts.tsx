@@ -12,11 +12,10 @@ interface ChartProps {
   readonly shown: readonly Shown[];
   readonly picked: Shown | undefined;
   readonly x: XKind;
-  readonly onReady: (save: () => void) => void;
 }
 
 /** What the lens draws: the rates, how much faster than the baseline they are, or how long steps take. */
-export function ThroughputChart({ shown, picked, x, onReady }: ChartProps) {
+export function ThroughputChart({ shown, picked, x }: ChartProps) {
   const session = useSession();
   const { rate, y, zoom, compare } = session.state.value;
   const chart = availableCharts(shown, compare).includes(session.state.value.chart)
@@ -55,7 +54,6 @@ export function ThroughputChart({ shown, picked, x, onReady }: ChartProps) {
         formatY={FORMAT_Y[chart]}
         zoom={zoom}
         onZoom={(next) => session.update({ zoom: next })}
-        onReady={onReady}
       />
     </div>
   );

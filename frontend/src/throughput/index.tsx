@@ -1,6 +1,6 @@
 /** The throughput lens: how fast the runs are, on average and right now, and what disturbed them. */
 
-import { useMemo, useRef } from "preact/hooks";
+import { useMemo } from "preact/hooks";
 import { address } from "../lib/api";
 import { BLOCK_TEXT, css, lineRgb, lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
@@ -47,8 +47,7 @@ function NoSeries() {
 
 function Throughput({ document }: { document: ThroughputDocument }) {
   const session = useSession();
-  const save = useRef<() => void>(() => {});
-  useCommands(useMemo(() => chartCommands(session, () => save.current()), [session]));
+  useCommands(useMemo(() => chartCommands(session), [session]));
   const state = session.state.value;
   const shown = useShown(session, document);
   const kinds = useMemo(() => xKinds(document.series), [document]);
@@ -62,18 +61,11 @@ function Throughput({ document }: { document: ThroughputDocument }) {
   const problems = document.series.flatMap(({ run, problems: own }) => own.map((what) => ({ run, where: "", what })));
   return (
     <>
-      <ThroughputToolbar shown={shown} kinds={kinds} x={x} onSave={() => save.current()} />
+      <ThroughputToolbar shown={shown} kinds={kinds} x={x} />
       <Legend shown={shown} />
       <Problems problems={problems} />
       {picked && <Headline shown={picked} several={shown.length > 1} />}
-      <ThroughputChart
-        shown={shown}
-        picked={picked}
-        x={x}
-        onReady={(saver) => {
-          save.current = saver;
-        }}
-      />
+      <ThroughputChart shown={shown} picked={picked} x={x} />
       <ul class="plain foot-note">
         {notes(document, picked, found, state.compare).map((note) => (
           <li key={note}>{note}</li>
@@ -134,7 +126,7 @@ function measuredAt({ series }: ThroughputDocument): string {
   return `Solid: Rate (local), dashed: GlobalRate (avg), measured ${place}, not on the device. Drag to zoom, double-click to reset.`;
 }
 
-function chartCommands(session: Session, save: () => void): Command[] {
+function chartCommands(session: Session): Command[] {
   const group = "Throughput";
   return [
     { keys: ["Escape"], title: "Zoom out", group, run: () => session.update({ zoom: null }) },
@@ -144,6 +136,5 @@ function chartCommands(session: Session, save: () => void): Command[] {
       group,
       run: () => session.update({ y: session.state.value.y === "log" ? "linear" : "log" }),
     },
-    { keys: ["e"], title: "Save the chart as PNG", group, run: save },
   ];
 }

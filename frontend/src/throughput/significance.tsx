@@ -28,6 +28,12 @@ export function useSignificance(session: Session, document: ThroughputDocument, 
       void resource.load(address("throughput", { run, compare, name, ...options }), true);
     }
   }, [resources, document, compare, name, options]);
+  useEffect(
+    () => () => {
+      for (const resource of resources.values()) resource.clear();
+    },
+    [resources],
+  );
   return ({ series }) => resources.get(series.run)?.data.value?.significance?.find((one) => one.series === series.name);
 }
 

@@ -1,5 +1,5 @@
 import { address } from "../lib/api";
-import { Menu, Switch } from "../ui/menu";
+import { CHART, ExportMenu, Menu, Switch } from "../ui/menu";
 import { OptionChips } from "../ui/options";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
@@ -11,12 +11,11 @@ interface ToolbarProps {
   readonly shown: readonly Shown[];
   readonly kinds: readonly XKind[];
   readonly x: XKind;
-  readonly onSave: () => void;
 }
 
 const MOST_IN_LEGEND = 12;
 
-export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
+export function ThroughputToolbar({ shown, kinds, x }: ToolbarProps) {
   const session = useSession();
   const { zoom, compare, options, chart } = session.state.value;
   const charts = availableCharts(shown, compare);
@@ -49,23 +48,11 @@ export function ThroughputToolbar({ shown, kinds, x, onSave }: ToolbarProps) {
         />
       )}
       {drawn !== "step time" && <Axes kinds={kinds} x={x} log={drawn === "rate"} />}
-      <Menu label="Export" title="All points of these series, or the picture">
-        <div class="check-list">
-          {["csv", "json"].map((kind) => (
-            <a
-              key={kind}
-              class="link"
-              href={address("export", { lens: "throughput", format: kind, run: "*", ...options })}
-              download
-            >
-              {kind.toUpperCase()}
-            </a>
-          ))}
-          <button type="button" class="link" onClick={onSave}>
-            PNG
-          </button>
-        </div>
-      </Menu>
+      <ExportMenu
+        title="All points of these series"
+        url={(format) => address("export", { lens: "throughput", format, run: "*", ...options })}
+        picture={CHART}
+      />
     </div>
   );
 }

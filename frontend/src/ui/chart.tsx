@@ -1,9 +1,9 @@
-/** A line chart: crosshair, zoom by drag, double-click to reset, PNG. One colour for each line's owner. */
+/** A line chart: crosshair, zoom by drag, double-click to reset. One colour for each line's owner. */
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { type Domain, linearScale, logScale, nearestPoint, xDomain, yDomain } from "../lib/plot";
 import type { Theme } from "../lib/theme";
-import { Canvas, type Size, savePng, useSize } from "./canvas";
+import { Canvas, type Size, useSize } from "./canvas";
 import { drawChart, MARGIN_RIGHT } from "./chart_drawing";
 import type { Frame, Line, Span } from "./chart_lines";
 import { Tooltip } from "./tooltip";
@@ -19,8 +19,6 @@ export interface ChartProps {
   readonly formatY: (value: number) => string;
   readonly zoom: Domain | null;
   readonly onZoom: (zoom: Domain | null) => void;
-  /** Called with how to save the chart. */
-  readonly onReady?: (save: () => void) => void;
 }
 
 const MARGIN = { left: 58, right: MARGIN_RIGHT, top: 10, bottom: 24 };
@@ -42,8 +40,6 @@ export function Chart(props: ChartProps) {
       drawChart(context, { frame, lines, spans, ticksX, formatX, formatY, log }),
     [frame, lines, spans, ticksX, formatX, formatY, log, theme],
   );
-  const { onReady } = props;
-  useEffect(() => onReady?.(() => savePng(box.current?.querySelector("canvas") ?? null, "stepscope")), [onReady]);
   const pointer = usePointer(frame, props.onZoom);
   return (
     <div

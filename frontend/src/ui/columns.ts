@@ -25,6 +25,8 @@ interface NumberColumn<R> {
   readonly value: (row: R) => number | null;
   /** The sum that the figures are shares of. */
   readonly whole?: number;
+  /** What a full bar stands for, where that is no sum. */
+  readonly fullBar?: number;
   /** The figure that decides the unit, where several columns are to share one. */
   readonly largest?: number;
   /** For differences: more and less are told apart. */
@@ -37,19 +39,17 @@ export function largestOf<R>(rows: readonly R[], value: (row: R) => number | nul
 
 /** A column of figures in the one unit that fits its largest. */
 export function numberColumn<R>(rows: readonly R[], column: NumberColumn<R>): DataColumn<R> {
-  const { key, title, help, quantity, value, whole, signed } = column;
+  const { key, title, help, quantity, value, whole, fullBar = whole, signed } = column;
   const largest = column.largest ?? largestOf(rows, value);
   const scale = scaleFor(quantity, largest);
   const cell = (row: R) => {
     const figure = value(row);
     if (figure === null) return { text: formatIn(scale, null), tone: "muted" as const, title: "not known" };
-    const share = whole ? figure / whole : undefined;
     const more = signed && figure > 0;
     return {
       text: (more ? "+" : "") + formatIn(scale, figure),
-      title:
-        share === undefined ? exact(quantity, figure) : `${exact(quantity, figure)} · ${percent(figure, whole)} of all`,
-      ...(share === undefined ? {} : { share }),
+      title: exact(quantity, figure) + (whole ? ` · ${percent(figure, whole)} of all` : ""),
+      ...(fullBar ? { share: figure / fullBar } : {}),
       ...(signed && figure !== 0 ? { tone: more ? ("more" as const) : ("less" as const) } : {}),
     };
   };

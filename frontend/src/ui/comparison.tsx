@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
 import type { ComparedRow, ComparisonDocument, Figure } from "../lib/documents";
 import { percent, type Quantity } from "../lib/units";
-import { numberColumn, wordColumn } from "./columns";
+import { largestOf, numberColumn, wordColumn } from "./columns";
 import { toTsv } from "./copying";
 import { type DataColumn, DataTable, searchRows } from "./data_table";
 import { ColumnMenu, ExportMenu, ICICLE } from "./menu";
@@ -43,46 +43,29 @@ const PLAIN: ComparedFigure = { title: "", quantity: "count" };
 const same = (key: string) => key;
 
 export function Comparison(props: ComparisonProps) {
-  const { document, figure, first, rowTitle, rowName = same, controls, picture, note } = props;
+  const { document, figure, first, rowTitle, rowName = same, picture, note } = props;
   const session = useSession();
-  const state = session.state.value;
+  const { metric: wanted, hidden, search } = session.state.value;
   const names = useMemo(() => comparedFigures(document).filter((name) => figure(name) !== null), [document, figure]);
-  const metric = names.includes(state.metric) ? state.metric : names.includes(first) ? first : (names[0] ?? "");
+  const metric = [wanted, first].find((name) => names.includes(name)) ?? names[0] ?? "";
   const columns = useMemo(
     () => comparedColumns(document.rows, metric, figure(metric) ?? PLAIN, rowTitle, rowName, note),
     [document, metric, figure, rowTitle, rowName, note],
   );
-  const shown = columns.filter(({ key }, at) => at === 0 || !state.hidden.includes(`compared.${key}`));
-  const rows = useMemo(() => searchRows(document.rows, columns, state.search), [document, columns, state.search]);
-  const titles = Object.fromEntries(names.map((name) => [name, figure(name)?.title ?? name]));
-  const onSearch = (search: string) => session.update({ search });
-  const unmatched = unmatchedShare(document, metric);
+  const shown = columns.filter(({ key }, at) => at === 0 || !hidden.includes(hiddenKey(key)));
+  const rows = useMemo(() => searchRows(document.rows, columns, search), [document, columns, search]);
   return (
     <>
       <div class="toolbar">
-        {controls}
-        <SearchBox value={state.search} onSearch={onSearch} found={null} onGo={() => {}} />
-        {names.length > 1 ? (
-          <Picker
-            label="Figure"
-            value={metric}
-            words={names}
-            titles={titles}
-            onPick={(name) => session.update({ metric: name })}
-          />
-        ) : (
-          <span class="muted">{titles[metric]}</span>
-        )}
+        {props.controls}
+        <SearchBox value={search} onSearch={(next) => session.update({ search: next })} />
+        <FigurePicker names={names} metric={metric} figure={figure} />
         <span class="spacer" />
-        {unmatched !== null && unmatched > 0 && (
-          <span class="muted" title="The share of both runs that only one of them has">
-            {percent(unmatched, 1)} has no counterpart
-          </span>
-        )}
+        <Unmatched share={unmatchedShare(document, metric)} />
         <ColumnMenu
-          columns={columns.slice(1).map((column) => ({ ...column, key: `compared.${column.key}` }))}
-          hidden={state.hidden}
-          onHidden={(hidden) => session.update({ hidden })}
+          columns={columns.slice(1).map((column) => ({ ...column, key: hiddenKey(column.key) }))}
+          hidden={hidden}
+          onHidden={(next) => session.update({ hidden: next })}
         />
         <CopyButton text={() => toTsv(shown, rows)} label="Copy" />
         <ExportMenu
@@ -92,22 +75,7 @@ export function Comparison(props: ComparisonProps) {
         />
       </div>
       {picture?.(metric, figure(metric)?.quantity ?? "count")}
-      {rows.length === 0 ? (
-        <NoRows searched={state.search !== ""} />
-      ) : (
-        <DataTable
-          label="Comparison"
-          columns={shown}
-          rows={rows}
-          keepsPlace
-          id={(row) => row.key}
-          sort={state.sort || "-size"}
-          onSort={(sort) => session.update({ sort })}
-          selected={state.key}
-          onSelect={(key) => session.update({ key })}
-          rowClass={(row) => (row.state === "both" ? "" : row.state)}
-        />
-      )}
+      {rows.length === 0 ? <NoRows searched={search !== ""} /> : <ComparedTable columns={shown} rows={rows} />}
       <div class="status" role="status">
         <span>{countOf(rows.length, document)}</span>
         <span class="spacer" />
@@ -115,6 +83,61 @@ export function Comparison(props: ComparisonProps) {
       </div>
     </>
   );
+}
+
+/** Columns of comparisons are hidden apart from those of the lens alone. */
+function hiddenKey(key: string): string {
+  return `compared.${key}`;
+}
+
+interface FigurePickerProps extends Pick<ComparisonProps, "figure"> {
+  readonly names: readonly string[];
+  readonly metric: string;
+}
+
+function FigurePicker({ names, metric, figure }: FigurePickerProps) {
+  const session = useSession();
+  const titles = Object.fromEntries(names.map((name) => [name, figure(name)?.title ?? name]));
+  if (names.length < 2) return <span class="muted">{titles[metric]}</span>;
+  const pick = (name: string) => session.update({ metric: name });
+  return <Picker label="Figure" value={metric} words={names} titles={titles} onPick={pick} />;
+}
+
+function Unmatched({ share }: { share: Figure }) {
+  if (share === null || share <= 0) return null;
+  return (
+    <span class="muted" title="The share of both runs that only one of them has">
+      {percent(share, 1)} has no counterpart
+    </span>
+  );
+}
+
+interface ComparedTableProps {
+  readonly columns: readonly DataColumn<ComparedRow>[];
+  readonly rows: readonly ComparedRow[];
+}
+
+function ComparedTable({ columns, rows }: ComparedTableProps) {
+  const session = useSession();
+  const { sort, key } = session.state.value;
+  return (
+    <DataTable
+      label="Comparison"
+      columns={columns}
+      rows={rows}
+      keepsPlace
+      id={keyOf}
+      sort={sort || "-size"}
+      onSort={(next) => session.update({ sort: next })}
+      selected={key}
+      onSelect={(next) => session.update({ key: next })}
+      rowClass={({ state }) => (state === "both" ? "" : state)}
+    />
+  );
+}
+
+function keyOf({ key }: ComparedRow): string {
+  return key;
 }
 
 const STATUS_KEYS = "c: copy row · ?: all keys";
@@ -172,55 +195,36 @@ function comparedColumns(
   note: ComparisonProps["note"],
 ): DataColumn<ComparedRow>[] {
   const [a, b] = [sideOf("a", metric, factor), sideOf("b", metric, factor)];
-  const largest = rows.reduce((most, row) => Math.max(most, Math.abs(a(row) ?? 0), Math.abs(b(row) ?? 0)), 0);
   const delta = (row: ComparedRow): Figure => deltaOf(row, a(row), b(row));
-  const relative = (row: ComparedRow): Figure => {
-    const [difference, base] = [delta(row), b(row)];
-    return difference === null || !base ? null : difference / Math.abs(base);
-  };
-  const number = (key: string, title: string, help: string, value: (row: ComparedRow) => Figure) =>
-    numberColumn(rows, {
-      key,
-      title,
-      help,
-      quantity,
-      value,
-      largest,
-      ...(key === "size" ? { signed: true } : { whole: largest }),
-    });
-  const name = {
-    key: "key",
-    title: rowTitle,
-    help: "What aligns the runs",
-    value: (row: ComparedRow) => rowName(row.key),
-  };
-  const state = {
-    key: "state",
-    title: "only in one",
-    help: "added: only in this run; removed: only in the baseline",
-    width: 84,
-    value: (row: ComparedRow) => (row.state === "both" ? "" : row.state),
-  };
+  const largest = Math.max(largestOf(rows, a), largestOf(rows, b));
+  const figures = { quantity, largest };
+  const difference = numberColumn(rows, { ...DIFFERENCE, ...figures, value: delta, signed: true });
+  const name = { key: "key", title: rowTitle, help: "What aligns the runs", width: 300, grows: true };
   return [
-    wordColumn({ ...name, width: 300, grows: true }),
+    wordColumn<ComparedRow>({ ...name, value: ({ key }) => rowName(key) }),
     ...(note === undefined ? [] : [wordColumn({ key: "note", width: 220, ...note, value: note.of })]),
-    ...(rows.some((row) => row.state !== "both") ? [wordColumn(state)] : []),
-    number("a", "this run", "The figure of the chosen run", a),
-    number("b", "baseline", "The figure of the baseline run", b),
-    // Sorted by how much it is, whichever way.
-    {
-      ...number("size", "difference", "This run minus the baseline; sorted by its size", delta),
-      value: (row) => Math.abs(delta(row) ?? 0),
-    },
-    numberColumn(rows, {
-      key: "relative",
-      title: "relative",
-      help: "The difference as a share of the baseline",
-      quantity: "ratio",
-      value: relative,
-      signed: true,
-    }),
+    ...(rows.some(({ state }) => state !== "both") ? [wordColumn(ONLY_IN_ONE)] : []),
+    numberColumn(rows, { ...THIS_RUN, ...figures, value: a, fullBar: largest }),
+    numberColumn(rows, { ...BASELINE, ...figures, value: b, fullBar: largest }),
+    { ...difference, value: (row) => Math.abs(delta(row) ?? 0) },
+    numberColumn(rows, { ...RELATIVE, quantity: "ratio", value: (row) => share(delta(row), b(row)), signed: true }),
   ];
+}
+
+const ONLY_IN_ONE = {
+  key: "state",
+  title: "only in one",
+  help: "added: only in this run; removed: only in the baseline",
+  width: 84,
+  value: ({ state }: ComparedRow) => (state === "both" ? "" : state),
+};
+const THIS_RUN = { key: "a", title: "this run", help: "The figure of the chosen run" };
+const BASELINE = { key: "b", title: "baseline", help: "The figure of the baseline run" };
+const DIFFERENCE = { key: "size", title: "difference", help: "This run minus the baseline; sorted by its size" };
+const RELATIVE = { key: "relative", title: "relative", help: "The difference as a share of the baseline" };
+
+function share(difference: Figure, base: Figure): Figure {
+  return difference === null || !base ? null : difference / Math.abs(base);
 }
 
 /** Of a row that only one run has, all of it is the difference. */

@@ -43,7 +43,7 @@ export interface GridProps<R> {
 }
 
 export function Grid<R>(props: GridProps<R>) {
-  const { count, cursor, onRange, reveal } = props;
+  const { count, cursor, onRange } = props;
   const [columns, setWidth] = useWidths(props.columns);
   const scroller = useRef<HTMLDivElement>(null);
   const grid = useRef(props);
@@ -62,44 +62,8 @@ export function Grid<R>(props: GridProps<R>) {
     if (element !== null && row >= 0) element.scrollTop = scrollTopFor(view, element.scrollTop, row);
   };
   const place = usePlace(scroller, view, props.keepsPlace === true);
-  const revealed = useRef<unknown>(undefined);
-  useLayoutEffect(() => {
-    if (size.height === 0 || count === 0) return;
-    const opened = place.restore();
-    // Coming back from another tab is no reason to scroll.
-    if (reveal && reveal.token !== revealed.current && !opened) show(reveal.row);
-    revealed.current = reveal?.token;
-  }, [reveal?.token, size.height > 0, count > 0]);
-
-  const move = (index: number) => {
-    const next = Math.min(Math.max(index, 0), count - 1);
-    show(next);
-    props.onCursor(next);
-  };
-  const typeAhead = useTypeAhead((from, begins) => {
-    for (let step = 0; step < Math.min(count, MOST_LOOKED_THROUGH); step++) {
-      const row = props.row((from + step) % count);
-      if (row !== undefined && begins(columns[0]?.cell(row).text ?? "")) return move((from + step) % count);
-    }
-  });
-  const copy = ({ key }: KeyboardEvent): boolean => {
-    const row = cursor >= 0 ? props.row(cursor) : undefined;
-    const write = key === "c" ? toTsv : key === "m" ? toMarkdown : null;
-    if (row === undefined || write === null) return false;
-    copyText(write(columns, [row]));
-    return true;
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || count === 0) return;
-    const page = Math.max(Math.floor(view.viewHeight / ROW_HEIGHT) - 1, 1);
-    const target = event.altKey ? null : moveOf(event.key, cursor, page, count);
-    if (target === -1) scroller.current?.querySelector<HTMLElement>(".head button")?.focus();
-    else if (target !== null) move(target);
-    else if (event.key === "Enter" && props.onOpen && cursor >= 0) props.onOpen(cursor);
-    else if (!typeAhead(event, cursor) && !props.onKey?.(event, cursor) && !copy(event)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  useReveal(props.reveal, size.height > 0 && count > 0, place, show);
+  const onKeyDown = useGridKeys({ props, columns, scroller, view, show });
 
   const template = columns.map(({ width, grows }) => (grows ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
   const leastWidth = columns.reduce((sum, { width }) => sum + width, PADDING_RIGHT);
@@ -145,6 +109,62 @@ export function Grid<R>(props: GridProps<R>) {
       </div>
     </div>
   );
+}
+
+/** Scrolls to a row each time another one is to be shown; first, once, to where the address says. */
+function useReveal<R>(reveal: GridProps<R>["reveal"], ready: boolean, place: Place, show: (row: number) => void): void {
+  const revealed = useRef<unknown>(undefined);
+  useLayoutEffect(() => {
+    if (!ready) return;
+    const opened = place.restore();
+    // Coming back from another tab is no reason to scroll.
+    if (reveal && reveal.token !== revealed.current && !opened) show(reveal.row);
+    revealed.current = reveal?.token;
+  }, [reveal?.token, ready]);
+}
+
+interface Keyed<R> {
+  readonly props: GridProps<R>;
+  readonly columns: readonly GridColumn<R>[];
+  readonly scroller: { readonly current: HTMLElement | null };
+  readonly view: Viewport;
+  readonly show: (row: number) => void;
+}
+
+/** What keys do in a table: move, open, copy, and lead to rows by their first letters. */
+function useGridKeys<R>({ props, columns, scroller, view, show }: Keyed<R>): (event: KeyboardEvent) => void {
+  const { count, cursor } = props;
+  const move = (index: number) => {
+    const next = Math.min(Math.max(index, 0), count - 1);
+    show(next);
+    props.onCursor(next);
+  };
+  const typeAhead = useTypeAhead((from, begins) => {
+    for (let step = 0; step < Math.min(count, MOST_LOOKED_THROUGH); step++) {
+      const row = props.row((from + step) % count);
+      if (row !== undefined && begins(columns[0]?.cell(row).text ?? "")) return move((from + step) % count);
+    }
+  });
+  return (event) => {
+    if (event.ctrlKey || event.metaKey || count === 0) return;
+    const page = Math.max(Math.floor(view.viewHeight / ROW_HEIGHT) - 1, 1);
+    const target = event.altKey ? null : moveOf(event.key, cursor, page, count);
+    const row = cursor >= 0 ? props.row(cursor) : undefined;
+    if (target === -1) scroller.current?.querySelector<HTMLElement>(".head button")?.focus();
+    else if (target !== null) move(target);
+    else if (event.key === "Enter" && props.onOpen && cursor >= 0) props.onOpen(cursor);
+    else if (!typeAhead(event, cursor) && !props.onKey?.(event, cursor) && !copied(event.key, columns, row)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+}
+
+/** Copies a row for the keys that do so. */
+function copied<R>(key: string, columns: readonly GridColumn<R>[], row: R | undefined): boolean {
+  const write = key === "c" ? toTsv : key === "m" ? toMarkdown : null;
+  if (row === undefined || write === null) return false;
+  copyText(write(columns, [row]));
+  return true;
 }
 
 interface Place {

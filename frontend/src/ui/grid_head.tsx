@@ -98,7 +98,7 @@ function dragWidth(event: PointerEvent, onWidth: (width: number) => void): void 
   const from = event.clientX;
   handle.setPointerCapture(event.pointerId);
   handle.onpointermove = (move) => onWidth(before + move.clientX - from);
-  handle.onpointerup = () => {
+  handle.onlostpointercapture = () => {
     handle.onpointermove = null;
   };
   event.preventDefault();

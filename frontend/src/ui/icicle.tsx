@@ -36,7 +36,7 @@ export interface IcicleProps {
 }
 
 export function Icicle(props: IcicleProps) {
-  const { document: icicle, selected, onZoom } = props;
+  const { document: icicle, onZoom } = props;
   const box = useRef<HTMLDivElement>(null);
   const size = useSize(box);
   const [hover, setHover] = useState<{ rect: IcicleRect; x: number; y: number } | null>(null);
@@ -57,34 +57,16 @@ export function Icicle(props: IcicleProps) {
     const rect = rectAt(event);
     if (rect !== null && rect[0] >= 0) onZoom(rect[0]);
   };
-  const wheeled = useRef(0);
-  const onWheel = (event: WheelEvent) => {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    wheeled.current += event.deltaY;
-    if (Math.abs(wheeled.current) < WHEEL_STEP) return;
-    const inwards = wheeled.current < 0;
-    wheeled.current = 0;
-    if (!inwards) return props.onOut();
-    const bounds = (event.currentTarget as Element).getBoundingClientRect();
-    const child = hitRect(icicle.rects, 1, (event.clientX - bounds.left) / bounds.width);
-    if (child !== null && child[0] >= 0) onZoom(child[0]);
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (event.key === "Enter" || event.key === "+" || event.key === "=") onZoom(selected);
-    else if (event.key === "-") props.onOut();
-    else if (event.key === "0" || event.key === "Escape") props.onWhole();
-    else {
-      const next = neighbour(icicle.rects, selected, event.key);
-      if (next === null) return;
-      props.onSelect(next);
-    }
-    event.preventDefault();
-    event.stopPropagation();
-  };
+  const onWheel = useWheelLevels(props);
   return (
-    <div ref={box} class="icicle" tabIndex={0} role="application" aria-label={props.label} onKeyDown={onKeyDown}>
+    <div
+      ref={box}
+      class="icicle"
+      tabIndex={0}
+      role="application"
+      aria-label={props.label}
+      onKeyDown={(event) => onKey(event, props)}
+    >
       <div
         class="icicle-canvas"
         onMouseMove={onMouseMove}
@@ -97,6 +79,37 @@ export function Icicle(props: IcicleProps) {
       {hover && <Tooltip x={hover.x} y={hover.y} {...props.describe(hover.rect)} />}
     </div>
   );
+}
+
+/** Ctrl and the wheel zoom by a level: into what is under the pointer, or out. */
+function useWheelLevels({ document: { rects }, onZoom, onOut }: IcicleProps): (event: WheelEvent) => void {
+  const turned = useRef(0);
+  return (event) => {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    turned.current += event.deltaY;
+    if (Math.abs(turned.current) < WHEEL_STEP) return;
+    const inwards = turned.current < 0;
+    turned.current = 0;
+    if (!inwards) return onOut();
+    const bounds = (event.currentTarget as Element).getBoundingClientRect();
+    const child = hitRect(rects, 1, (event.clientX - bounds.left) / bounds.width);
+    if (child !== null && child[0] >= 0) onZoom(child[0]);
+  };
+}
+
+function onKey(event: KeyboardEvent, { document: { rects }, selected, onSelect, onZoom, onOut, onWhole }: IcicleProps) {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Enter" || event.key === "+" || event.key === "=") onZoom(selected);
+  else if (event.key === "-") onOut();
+  else if (event.key === "0" || event.key === "Escape") onWhole();
+  else {
+    const next = neighbour(rects, selected, event.key);
+    if (next === null) return;
+    onSelect(next);
+  }
+  event.preventDefault();
+  event.stopPropagation();
 }
 
 function useIcicleDrawing(props: IcicleProps, hover: IcicleRect | null): Draw {

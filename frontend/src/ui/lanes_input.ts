@@ -94,6 +94,7 @@ export function useLanesPointer(actions: PointerActions) {
     onPointerDown,
     onPointerMove,
     onPointerUp,
+    onPointerCancel: () => setDrag(null),
     onPointerLeave: () => setAt(null),
     onDblClick: (event: MouseEvent) => {
       const found = pointed(scene, x, placeOf(event), event);

@@ -50,6 +50,9 @@ interface Picture {
 /** Of lenses that draw a tree. */
 export const ICICLE: Picture = { name: "icicle", selector: ".icicle canvas" };
 
+/** Of lenses that draw lines. */
+export const CHART: Picture = { name: "chart", selector: ".chart-area canvas" };
+
 interface ExportMenuProps {
   readonly title: string;
   /** The address of the file in a format. */

@@ -7,19 +7,26 @@ import { useCommands } from "./session";
 const DEBOUNCE_MS = 150;
 const COMMANDS: readonly Command[] = [{ keys: ["/", "Mod+f"], title: "Search", group: "Search", run: focusSearch }];
 
+interface Found {
+  readonly count: number;
+  readonly index: number;
+}
+
 interface SearchProps {
   readonly value: string;
   readonly onSearch: (text: string) => void;
-  readonly found: { readonly count: number; readonly index: number } | null;
-  readonly onGo: (by: number) => void;
+  /** What was found, where one goes from one match to the next. */
+  readonly found?: Found | null;
+  readonly onGo?: (by: number) => void;
   readonly note?: string;
 }
 
-export function SearchBox({ value, onSearch, found, onGo, note }: SearchProps) {
+export function SearchBox({ value, onSearch, found = null, onGo = () => {}, note = "" }: SearchProps) {
   useCommands(COMMANDS);
   const [text, setText] = useState(value);
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined);
   useEffect(() => setText(value), [value]);
+  useEffect(() => () => clearTimeout(timer.current), []);
   const change = (next: string) => {
     setText(next);
     clearTimeout(timer.current);
@@ -52,35 +59,33 @@ export function SearchBox({ value, onSearch, found, onGo, note }: SearchProps) {
         onInput={(event) => change(event.currentTarget.value)}
         onKeyDown={onKeyDown}
       />
-      {value !== "" && found !== null && (
-        <>
-          <span class={found.count === 0 ? "found none" : "found"} role="status">
-            {found.count === 0
-              ? "no match"
-              : `${(found.index + 1).toLocaleString()} of ${found.count.toLocaleString()}`}
-            {note && <span class="muted"> · {note}</span>}
-          </span>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Previous match"
-            disabled={found.count < 2}
-            onClick={() => onGo(-1)}
-          >
-            ↑
-          </button>
-          <button
-            type="button"
-            class="icon-button"
-            aria-label="Next match"
-            disabled={found.count < 2}
-            onClick={() => onGo(1)}
-          >
-            ↓
-          </button>
-        </>
-      )}
+      {value !== "" && found !== null && <Matches found={found} onGo={onGo} note={note} />}
     </search>
+  );
+}
+
+interface MatchesProps {
+  readonly found: Found;
+  readonly onGo: (by: number) => void;
+  readonly note: string;
+}
+
+/** Which of the matches is shown, and the ways to the others. */
+function Matches({ found: { count, index }, onGo, note }: MatchesProps) {
+  const step = (label: string, arrow: string, by: number) => (
+    <button type="button" class="icon-button" aria-label={label} disabled={count < 2} onClick={() => onGo(by)}>
+      {arrow}
+    </button>
+  );
+  return (
+    <>
+      <span class={count === 0 ? "found none" : "found"} role="status">
+        {count === 0 ? "no match" : `${(index + 1).toLocaleString()} of ${count.toLocaleString()}`}
+        {note && <span class="muted"> · {note}</span>}
+      </span>
+      {step("Previous match", "↑", -1)}
+      {step("Next match", "↓", 1)}
+    </>
   );
 }
 

@@ -2,6 +2,7 @@ import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import { blockRgb, css } from "../lib/colour";
 import type { Theme } from "../lib/theme";
+import type { Quantity } from "../lib/units";
 import { numberColumn } from "../ui/columns";
 import { sortRows } from "../ui/data_table";
 import { useDocument } from "../ui/documents";
@@ -9,7 +10,7 @@ import { Grid } from "../ui/grid";
 import type { GridColumn } from "../ui/grid_column";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
-import { quantityOf, rowName } from "./columns";
+import { rowName } from "./columns";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 interface CallersDocument {
@@ -29,7 +30,7 @@ export interface Caller {
 }
 
 /** From the bottom up: where the cost of the selected row's name comes from, in all its places. */
-export function CallersPane({ unit }: { unit: string }) {
+export function CallersPane({ quantity }: { quantity: Quantity }) {
   const session = useSession();
   const resource = useDocument<CallersDocument>(({ state, recordParameters }) => {
     const { metric, selected: id } = state.value;
@@ -50,18 +51,18 @@ export function CallersPane({ unit }: { unit: string }) {
         document.rows.length === 0 ? (
           <Empty title="No row holds this one" action={down} />
         ) : (
-          <CallerTree document={document} unit={unit} />
+          <CallerTree document={document} quantity={quantity} />
         )
       }
     </Loaded>
   );
 }
 
-function CallerTree({ document, unit }: { document: CallersDocument; unit: string }) {
+function CallerTree({ document, quantity }: { document: CallersDocument; quantity: Quantity }) {
   const session = useSession();
   const theme = session.theme.value;
   const [chosen, setChosen] = useState(-1);
-  const columns = useMemo(() => callerColumns(document, unit, theme), [document, unit, theme]);
+  const columns = useMemo(() => callerColumns(document, quantity, theme), [document, quantity, theme]);
   const { left_out, view } = document;
   const { callers: sort } = session.state.value;
   const rows = useMemo(() => sortTree(document.rows, columns, sort), [document, columns, sort]);
@@ -118,7 +119,7 @@ export function sortTree(
   return sorted;
 }
 
-function callerColumns({ rows }: CallersDocument, unit: string, theme: Theme): GridColumn<Caller>[] {
+function callerColumns({ rows }: CallersDocument, quantity: Quantity, theme: Theme): GridColumn<Caller>[] {
   const whole = rows[0]?.value ?? 0;
   const name: GridColumn<Caller> = {
     key: "name",
@@ -142,7 +143,7 @@ function callerColumns({ rows }: CallersDocument, unit: string, theme: Theme): G
       key: "cost",
       title: "cost",
       help: "What the name costs where it is called this way",
-      quantity: quantityOf(unit),
+      quantity,
       value: (row) => row.value,
       whole,
     }),

@@ -14,6 +14,11 @@ export function quantityOf(unit: string): Quantity {
   return QUANTITIES[unit] ?? "count";
 }
 
+/** What a figure of the rows counts; a time where the rows do not say. */
+export function quantityIn(head: RowsDocument | null, name: string): Quantity {
+  return quantityOf(head?.columns.find((column) => column.name === name)?.unit ?? "us");
+}
+
 /** The name of the total that a figure is a part of. */
 export function wholeOf(name: string): string {
   return name.startsWith(TOTAL) ? name : TOTAL + name;

@@ -55,7 +55,13 @@ function Compared({ document }: { document: ComparisonDocument }) {
       picture={(metric, quantity) => (
         <>
           <Renames document={document} />
-          <ComparedPicture document={document} metric={metric} quantity={quantity} view={view} />
+          <ComparedPicture
+            document={document}
+            metric={metric}
+            quantity={quantity}
+            view={view}
+            start={Math.max(start, 0)}
+          />
           {start > 0 && <From rows={rows} start={start} flat={flat} />}
         </>
       )}

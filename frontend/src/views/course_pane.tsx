@@ -2,7 +2,6 @@
 
 import { useMemo } from "preact/hooks";
 import { snapshot } from "../lib/api";
-import type { ComparisonDocument } from "../lib/documents";
 import { exact, format, type Quantity } from "../lib/units";
 import { Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
@@ -10,20 +9,13 @@ import { Empty, Loaded } from "../ui/states";
 import { rowName } from "./columns";
 import { courseOf, type Part } from "./course";
 import { changeColour } from "./diverging";
-import { DivergingPane } from "./diverging_pane";
+import { DivergingPane, type DivergingProps } from "./diverging_pane";
 import { useShape } from "./panes/asking";
-
-interface PictureProps {
-  readonly document: ComparisonDocument;
-  readonly metric: string;
-  readonly quantity: Quantity;
-  readonly view: string;
-}
 
 const IN_TIME = "time";
 
 /** The compared tree by size, or the parts of one scope in order of time. */
-export function ComparedPicture(props: PictureProps) {
+export function ComparedPicture(props: DivergingProps) {
   const session = useSession();
   const { host } = session.state.value;
   if (props.view !== "scope" || snapshot() !== undefined) return <DivergingPane {...props} />;
@@ -49,7 +41,7 @@ export function ComparedPicture(props: PictureProps) {
   );
 }
 
-function Course(props: PictureProps) {
+function Course(props: DivergingProps) {
   const resource = useShape<{ readonly keys: readonly string[] }>("order", ({ from, compare }) => ({
     path: from,
     compare,
@@ -57,14 +49,10 @@ function Course(props: PictureProps) {
   return <Loaded resource={resource}>{({ keys }) => <Drawn {...props} order={keys} />}</Loaded>;
 }
 
-function Drawn({ document, metric, quantity, order }: PictureProps & { readonly order: readonly string[] }) {
+function Drawn({ document, metric, quantity, start, order }: DivergingProps & { readonly order: readonly string[] }) {
   const session = useSession();
-  const { from, key } = session.state.value;
+  const { key } = session.state.value;
   const { rows } = document;
-  const start = Math.max(
-    rows.findIndex((row) => row.key === from),
-    0,
-  );
   const parts = useMemo(() => courseOf(rows, start, metric, order), [rows, start, metric, order]);
   if (parts.length === 0) return <Empty title="Nothing is in this scope" />;
   const pick = (part: Part) => session.update(part.opens ? { from: part.key, key: part.key } : { key: part.key });

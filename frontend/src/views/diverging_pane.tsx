@@ -7,27 +7,25 @@ import { useSession } from "../ui/session";
 import { rowName } from "./columns";
 import { changeColour, diverging, parentsOf } from "./diverging";
 
-interface DivergingProps {
+export interface DivergingProps {
   readonly document: ComparisonDocument;
   readonly metric: string;
   readonly quantity: Quantity;
   readonly view: string;
+  /** The row that the picture starts from. */
+  readonly start: number;
 }
 
 const noColour = () => "";
 
 /** Where the runs differ, over the whole tree or from a row on. */
-export function DivergingPane({ document, metric, quantity, view }: DivergingProps) {
+export function DivergingPane({ document, metric, quantity, view, start }: DivergingProps) {
   const session = useSession();
   const theme = session.theme.value;
-  const { key, search, from } = session.state.value;
+  const { key, search } = session.state.value;
   const { rows } = document;
   // Ops hold each other; only what each does itself adds up.
   const shown = view === "op" ? metric.replace(/^total_/, "") : metric;
-  const start = Math.max(
-    rows.findIndex((row) => row.key === from),
-    0,
-  );
   const picture = useMemo(
     () => diverging(withWhole(rows, shown, metric), shown, view === "op", start),
     [rows, shown, metric, view, start],

@@ -1,5 +1,6 @@
 import type { NodeDocument, RowsDocument, Shape, ViewColumn } from "../lib/documents";
 import { exact, format, percent } from "../lib/units";
+import { Fact } from "../ui/facts";
 import { useSession } from "../ui/session";
 import { CopyButton, copyText, Loaded } from "../ui/states";
 import { figureOf, quantityOf, rowName, wholeOf } from "./columns";
@@ -59,15 +60,6 @@ function Words({ node }: { node: NodeDocument }) {
         ))}
       </dl>
     </section>
-  );
-}
-
-function Fact({ name, value, title }: { name: string; value: string; title?: string }) {
-  return (
-    <>
-      <dt title={title}>{name}</dt>
-      <dd title={title}>{value}</dd>
-    </>
   );
 }
 

@@ -1,10 +1,10 @@
 import { useMemo } from "preact/hooks";
 import type { Figure, IcicleDocument, IcicleRect } from "../lib/documents";
 import { matcher } from "../lib/matching";
-import { format, percent } from "../lib/units";
+import { format, percent, type Quantity } from "../lib/units";
 import { Icicle } from "../ui/icicle";
 import { useSession } from "../ui/session";
-import { colourName, figureOf, quantityOf, rowName } from "./columns";
+import { colourName, figureOf, quantityIn, rowName } from "./columns";
 import type { Documents } from "./documents";
 import { upFrom } from "./moves";
 
@@ -14,7 +14,6 @@ export function IciclePane({ documents }: { documents: Documents }) {
   const { selected, search } = session.state.value;
   const icicle = documents.icicle.data.value;
   const head = documents.rows.head.value;
-  const unit = head?.columns.find((column) => column.name === icicle?.metric)?.unit ?? "us";
   const matches = useMemo(() => matcher(search), [search]);
   if (icicle === null || head === null || icicle.rects.length < 2) return null;
   // Nested ops hold each other, so that their widths would say nothing.
@@ -27,7 +26,7 @@ export function IciclePane({ documents }: { documents: Documents }) {
       matches={matches}
       shorten={rowName}
       colour={colourName}
-      describe={(rect) => describe(icicle, rect, unit, figureOf(head.root, icicle.metric))}
+      describe={(rect) => describe(icicle, rect, quantityIn(head, icicle.metric), figureOf(head.root, icicle.metric))}
       onSelect={(id) => session.update({ selected: id })}
       onZoom={(id) => session.update({ root: id, selected: id })}
       onOut={() => upFrom(session, documents.root.data.value)}
@@ -36,11 +35,11 @@ export function IciclePane({ documents }: { documents: Documents }) {
   );
 }
 
-function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, unit: string, whole: Figure) {
+function describe({ names, colors, total }: IcicleDocument, rect: IcicleRect, quantity: Quantity, whole: Figure) {
   const [id, , x0, x1, name, color, folded] = rect;
   const value = total === null ? null : (x1 - x0) * total;
   const title = id < 0 ? `${folded.toLocaleString()} others` : rowName(names[name] ?? "");
   const kind = id < 0 ? "" : (colors[color] ?? "");
-  const cost = { label: format(quantityOf(unit), value), value: percent(value, whole) };
+  const cost = { label: format(quantity, value), value: percent(value, whole) };
   return { title, rows: kind === title || kind === "" ? [cost] : [cost, { label: kind, value: "" }] };
 }

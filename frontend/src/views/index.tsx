@@ -2,10 +2,10 @@
 
 import type { ComponentChildren } from "preact";
 import { useMemo } from "preact/hooks";
-import type { RowsDocument } from "../lib/documents";
 import { useCommands, useSession } from "../ui/session";
 import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
 import { CallersPane } from "./callers_pane";
+import { quantityIn } from "./columns";
 import { ask, type Documents, useDocuments } from "./documents";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
@@ -24,10 +24,10 @@ interface ViewsLensProps {
 
 export function ViewsLens({ pane, comparison }: ViewsLensProps) {
   const session = useSession();
-  return session.state.value.compare === "" ? <Shown pane={pane} /> : comparison();
+  return session.state.value.compare === "" ? <OneProfile pane={pane} /> : comparison();
 }
 
-function Shown({ pane }: Pick<ViewsLensProps, "pane">) {
+function OneProfile({ pane }: Pick<ViewsLensProps, "pane">) {
   const session = useSession();
   const documents = useDocuments();
   const panes = panesOf(documents.rows.head.value);
@@ -65,7 +65,7 @@ function Tree({ documents }: { documents: Documents }) {
             <IciclePane documents={documents} />
             <TreeCrumbs documents={documents} />
             {direction === "up" ? (
-              <CallersPane unit={metricUnit(head, metric)} />
+              <CallersPane quantity={quantityIn(head, metric || DEFAULT_METRIC)} />
             ) : (
               <TreePane documents={documents} head={head} />
             )}
@@ -75,10 +75,6 @@ function Tree({ documents }: { documents: Documents }) {
       )}
     </>
   );
-}
-
-function metricUnit({ columns }: RowsDocument, metric: string): string {
-  return columns.find(({ name }) => name === (metric || DEFAULT_METRIC))?.unit ?? "us";
 }
 
 const NEEDED: Readonly<Record<string, string>> = {

@@ -1,8 +1,9 @@
 /** Views, or another question to the same profile. Only what the profile has is offered. */
 
 import { address } from "../lib/api";
-import { ExportMenu, Switch } from "../ui/menu";
+import { CHART, ExportMenu, Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
+import { windowOf } from "./questions";
 
 const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> = {
   "": ["views", "Ops, scopes, code and calls with their costs"],
@@ -18,18 +19,19 @@ const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> =
 /** The shape of the `views` route behind each pane. */
 const SHAPES: Readonly<Record<string, string>> = { steps: "breakdown", trace: "timeline" };
 
-const MEMORY = { name: "chart", selector: ".chart-area canvas" };
-
 /** All that the pane's table holds, as a file. */
 export function PaneExport() {
   const session = useSession();
-  const { pane, host, zoom } = session.state.value;
+  const { pane, host } = session.state.value;
   const { run, name, record_step } = session.recordParameters.value;
   const shape = SHAPES[pane] ?? pane;
-  const window = zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
-  const more = { by: pane === "kernels" ? host : "", device: pane === "memory" ? host : "", ...window };
+  const more = {
+    by: pane === "kernels" ? host : "",
+    device: pane === "memory" ? host : "",
+    ...windowOf(session.state.value),
+  };
   const url = (format: string) => address("export", { run, name, record_step, lens: "views", shape, format, ...more });
-  const picture = pane === "memory" ? MEMORY : null;
+  const picture = pane === "memory" ? CHART : null;
   return <ExportMenu title="All that this pane's tables hold, in the source's units" url={url} picture={picture} />;
 }
 

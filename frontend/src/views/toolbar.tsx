@@ -7,7 +7,7 @@ import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { figureOf, quantityOf, rowName, usefulColumns } from "./columns";
+import { figureOf, quantityIn, rowName, usefulColumns } from "./columns";
 import { Crumbs } from "./crumbs";
 import type { Documents } from "./documents";
 import { goToMatch, showView, turn, upFrom } from "./moves";
@@ -130,8 +130,7 @@ function shareNote(matches: Matches | null, metric: string, head: RowsDocument |
   const part = typeof share === "number" ? share : share?.[metric];
   if (part === undefined || part === null) return "";
   const whole = head === null ? null : figureOf(head.root, metric);
-  const unit = head?.columns.find(({ name }) => name === metric)?.unit ?? "us";
-  return whole === null ? percent(part, 1) : `${format(quantityOf(unit), part * whole)}, ${percent(part, 1)}`;
+  return whole === null ? percent(part, 1) : `${format(quantityIn(head, metric), part * whole)}, ${percent(part, 1)}`;
 }
 
 /** Which profiled steps the figures are of: all, their average, or one. */

@@ -4,6 +4,7 @@ import type { RowsDocument, ViewRow } from "../lib/documents";
 import type { Theme } from "../lib/theme";
 import { Grid } from "../ui/grid";
 import type { GridColumn } from "../ui/grid_column";
+import type { PagedRows } from "../ui/paged_rows";
 import { type Session, useSession } from "../ui/session";
 import { colourKey, figureColumn, onSide, rowName, usefulColumns } from "./columns";
 import type { Documents } from "./documents";
@@ -32,18 +33,6 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
 
   const onRange = useCallback((first: number, stop: number) => rows.need(first, stop), [rows]);
   const open = () => session.update({ drawer: "open" });
-  const onKey = (event: KeyboardEvent, index: number): boolean => {
-    const at = rows.row(index);
-    if (event.altKey && at !== undefined && event.key in BELOW) {
-      session.update(turnBelow(session.state.value, at, BELOW[event.key] === true));
-      return true;
-    }
-    const action = arrow(event.key, index, (at) => rows.row(at));
-    if (action === null) return false;
-    if ("toggle" in action) session.update({ toggled: toggle(session.state.value.toggled, action.toggle) });
-    else setWanted(action.move);
-    return true;
-  };
   return (
     <>
       <Grid
@@ -63,13 +52,27 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
           "aria-level": row.depth + 1,
           ...(row.children > 0 ? { "aria-expanded": row.open } : {}),
         })}
-        onKey={onKey}
+        onKey={(event, index) => turned(session, rows, event, index, setWanted)}
         keepsPlace
         rowClass={(row) => (row.matched ? "matched" : "")}
       />
       <Status head={head} />
     </>
   );
+}
+
+/** Opens and closes rows, and moves between parents and children; false where the key is none of these. */
+function turned(session: Session, rows: PagedRows, event: KeyboardEvent, index: number, move: (to: number) => void) {
+  const row = rows.row(index);
+  if (event.altKey && row !== undefined && event.key in BELOW) {
+    session.update(turnBelow(session.state.value, row, BELOW[event.key] === true));
+    return true;
+  }
+  const action = arrow(event.key, index, (at) => rows.row(at));
+  if (action === null) return false;
+  if ("toggle" in action) session.update({ toggled: toggle(session.state.value.toggled, action.toggle) });
+  else move(action.move);
+  return true;
 }
 
 /** Where to scroll: to the match that was gone to, else to the top of another tree. */

@@ -51,7 +51,7 @@ function show(selected: number): string[] {
   session.update({ lens: "views", selected, view: "graph" });
   render(
     <SessionProvider value={session}>
-      <CallersPane unit="us" />
+      <CallersPane quantity="micros" />
     </SessionProvider>,
     document.body,
   );

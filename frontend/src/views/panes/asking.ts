@@ -6,17 +6,13 @@ import { useDocument } from "../../ui/documents";
 import type { Resource } from "../../ui/resource";
 
 /** The document of a shape; asked again when the question changes, or the record was written anew. Null asks nothing. */
-export function useShape<T>(shape: string, question: (state: PanelState) => Parameters | null): Resource<T> {
+export function useShape<T>(
+  shape: string,
+  question: (state: PanelState) => Parameters | null = () => ({}),
+): Resource<T> {
   return useDocument<T>(({ state, recordParameters }) => {
     const { run, name, record_step } = recordParameters.value;
     const more = question(state.value);
     return more === null ? null : address("views", { run, name, record_step, shape, ...more });
   });
-}
-
-export const NOTHING_MORE = () => ({});
-
-/** The zoom as a window of time. */
-export function windowOf({ zoom }: PanelState): Parameters {
-  return zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
 }

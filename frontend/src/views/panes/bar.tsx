@@ -1,5 +1,6 @@
 /** A length of time as a bar of its parts. */
 
+import type { Theme } from "../../lib/theme";
 import { percent } from "../../lib/units";
 import { kindCss } from "../../ui/lanes_scene";
 import { useSession } from "../../ui/session";
@@ -56,7 +57,7 @@ export function Bar({ parts, values, whole }: BarProps) {
   );
 }
 
-function fill({ title, hue }: Part, theme: "light" | "dark"): string {
+function fill({ title, hue }: Part, theme: Theme): string {
   return hue === null ? "var(--block)" : kindCss({ name: title, hue }, theme);
 }
 

@@ -6,11 +6,11 @@ import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
 import { type DataColumn, DataTable } from "../../ui/data_table";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
-import { NOTHING_MORE, useShape } from "./asking";
+import { useShape } from "./asking";
 import type { LaunchesDocument, LaunchRow, StreamRow } from "./documents";
 
 export function Launches() {
-  const resource = useShape<LaunchesDocument>("launches", NOTHING_MORE);
+  const resource = useShape<LaunchesDocument>("launches");
   return <Loaded resource={resource}>{(document) => <Tables document={document} />}</Loaded>;
 }
 

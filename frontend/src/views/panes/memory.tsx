@@ -4,6 +4,7 @@ import { useMemo } from "preact/hooks";
 import { snapshot } from "../../lib/api";
 import { css, lineRgb } from "../../lib/colour";
 import { linearTicks } from "../../lib/plot";
+import type { Theme } from "../../lib/theme";
 import { exact, format, scaleFor } from "../../lib/units";
 import { Chart } from "../../ui/chart";
 import type { Line } from "../../ui/chart_lines";
@@ -13,7 +14,8 @@ import { SearchBox } from "../../ui/search_box";
 import { useSession } from "../../ui/session";
 import { Picker } from "../../ui/shell";
 import { Loaded } from "../../ui/states";
-import { useShape, windowOf } from "./asking";
+import { windowOf } from "../questions";
+import { useShape } from "./asking";
 import { tickText } from "./axis";
 import type { MemoryBlock, MemoryDocument, MemoryOp } from "./documents";
 
@@ -28,91 +30,114 @@ export function Memory() {
     width_px: WIDTH_PX,
     ...windowOf(state),
   }));
-  return <Loaded resource={resource}>{(document) => <Shown document={document} />}</Loaded>;
+  return <Loaded resource={resource}>{(document) => <MemoryOverTime document={document} />}</Loaded>;
 }
 
-function Shown({ document }: { document: MemoryDocument }) {
-  const session = useSession();
-  const { sort, key, zoom, search } = session.state.value;
-  const theme = session.theme.value;
-  const peak = document.series.find(({ device }) => device === document.device)?.peak_bytes ?? null;
-  const { unit, divisor } = scaleFor("bytes", peak ?? 0, 1);
-  const lines = useMemo(() => memoryLines(document, divisor, theme), [document, divisor, theme]);
-  const ops = useMemo(() => opColumns(document.ops), [document]);
-  const blocks = useMemo(() => blockColumns(document.blocks.events), [document]);
-  const foundOps = useMemo(() => searchRows(document.ops, ops, search), [document, ops, search]);
-  const { events } = document.blocks;
-  const foundBlocks = useMemo(() => searchRows(events, blocks, search), [events, blocks, search]);
-  const shared = { sort, onSort: (next: string) => session.update({ sort: next }), selected: key };
+function MemoryOverTime({ document }: { document: MemoryDocument }) {
   return (
     <div class="main-column">
-      <div class="pane-head">
-        <div>
-          <Picker
-            label="Memory of"
-            value={document.device ?? ""}
-            words={document.devices}
-            onPick={(host) => session.update({ host })}
-          />
-          <SearchBox
-            value={search}
-            onSearch={(next) => session.update({ search: next })}
-            found={null}
-            onGo={() => {}}
-          />
-          <b title={exact("bytes", peak)}>{format("bytes", peak)}</b> <span class="muted">allocated at the peak</span>
-        </div>
-        <div class="muted">
-          {zoom === null ? WHOLE : PART}
-          {zoom !== null && (
-            <button type="button" class="link" onClick={() => session.update({ zoom: null })}>
-              {" "}
-              Show all
-            </button>
-          )}
-        </div>
-      </div>
-      <div class="chart-area">
-        <Chart
-          lines={lines}
-          spans={[]}
-          theme={theme}
-          label={`Memory of ${document.device} over time`}
-          log={false}
-          ticksX={linearTicks}
-          formatX={tickText("ps")}
-          formatY={(size) => `${size.toLocaleString(undefined, { maximumSignificantDigits: 4 })} ${unit}`}
-          zoom={zoom}
-          onZoom={(next) => session.update({ zoom: next })}
+      <Head document={document} />
+      <Curves document={document} />
+      <Tables document={document} />
+    </div>
+  );
+}
+
+function peakOf({ series, device }: MemoryDocument): number | null {
+  return series.find((one) => one.device === device)?.peak_bytes ?? null;
+}
+
+function Head({ document }: { document: MemoryDocument }) {
+  const session = useSession();
+  const { zoom, search } = session.state.value;
+  const peak = peakOf(document);
+  return (
+    <div class="pane-head">
+      <div>
+        <Picker
+          label="Memory of"
+          value={document.device ?? ""}
+          words={document.devices}
+          onPick={(host) => session.update({ host })}
         />
+        <SearchBox value={search} onSearch={(next) => session.update({ search: next })} />
+        <b title={exact("bytes", peak)}>{format("bytes", peak)}</b> <span class="muted">allocated at the peak</span>
       </div>
-      <div class="pane-tables">
-        <DataTable
-          label="Memory by op"
-          columns={ops}
-          rows={foundOps}
-          id={({ name }) => name}
-          {...shared}
-          onSelect={(next) => session.update({ key: next })}
-        />
-        <DataTable
-          label="Blocks of memory, the largest first"
-          columns={blocks}
-          rows={foundBlocks}
-          id={({ name, allocated_ps, released_ps, bytes }) => `${name} ${allocated_ps} ${released_ps} ${bytes}`}
-          {...shared}
-          onSelect={(next) => session.update({ key: next })}
-        />
-      </div>
-      <div class="status" role="status">
-        <span>{`${foundOps.length.toLocaleString()} of ${document.ops.length.toLocaleString()} ops`}</span>
-        <span>{`${foundBlocks.length.toLocaleString()} of ${document.blocks.count.toLocaleString()} blocks, the largest`}</span>
+      <div class="muted">
+        {zoom === null ? WHOLE : PART}
+        {zoom !== null && (
+          <button type="button" class="link" onClick={() => session.update({ zoom: null })}>
+            {" "}
+            Show all
+          </button>
+        )}
       </div>
     </div>
   );
 }
 
-function memoryLines({ series, device }: MemoryDocument, divisor: number, theme: "light" | "dark"): Line[] {
+function Curves({ document }: { document: MemoryDocument }) {
+  const session = useSession();
+  const theme = session.theme.value;
+  const { unit, divisor } = scaleFor("bytes", peakOf(document) ?? 0, 1);
+  const lines = useMemo(() => memoryLines(document, divisor, theme), [document, divisor, theme]);
+  return (
+    <div class="chart-area">
+      <Chart
+        lines={lines}
+        spans={[]}
+        theme={theme}
+        label={`Memory of ${document.device} over time`}
+        log={false}
+        ticksX={linearTicks}
+        formatX={tickText("ps")}
+        formatY={(size) => `${size.toLocaleString(undefined, { maximumSignificantDigits: 4 })} ${unit}`}
+        zoom={session.state.value.zoom}
+        onZoom={(next) => session.update({ zoom: next })}
+      />
+    </div>
+  );
+}
+
+function Tables({ document }: { document: MemoryDocument }) {
+  const session = useSession();
+  const { sort, key, search } = session.state.value;
+  const { events, count } = document.blocks;
+  const ops = useMemo(() => opColumns(document.ops), [document]);
+  const blocks = useMemo(() => blockColumns(events), [events]);
+  const foundOps = useMemo(() => searchRows(document.ops, ops, search), [document, ops, search]);
+  const foundBlocks = useMemo(() => searchRows(events, blocks, search), [events, blocks, search]);
+  const shared = {
+    sort,
+    onSort: (next: string) => session.update({ sort: next }),
+    selected: key,
+    onSelect: (next: string) => session.update({ key: next }),
+  };
+  return (
+    <>
+      <div class="pane-tables">
+        <DataTable label="Memory by op" columns={ops} rows={foundOps} id={({ name }) => name} {...shared} />
+        <DataTable
+          label="Blocks of memory, the largest first"
+          columns={blocks}
+          rows={foundBlocks}
+          id={blockKey}
+          {...shared}
+        />
+      </div>
+      <div class="status" role="status">
+        <span>{`${foundOps.length.toLocaleString()} of ${document.ops.length.toLocaleString()} ops`}</span>
+        <span>{`${foundBlocks.length.toLocaleString()} of ${count.toLocaleString()} blocks, the largest`}</span>
+      </div>
+    </>
+  );
+}
+
+function blockKey({ name, allocated_ps, released_ps, bytes }: MemoryBlock): string {
+  return `${name} ${allocated_ps} ${released_ps} ${bytes}`;
+}
+
+function memoryLines({ series, device }: MemoryDocument, divisor: number, theme: Theme): Line[] {
   return series
     .filter((one) => one.device === device)
     .flatMap(({ allocator, time_ps, allocated_bytes, reserved_bytes }, at) => {

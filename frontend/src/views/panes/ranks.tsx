@@ -1,16 +1,17 @@
 /** The ranks of a job side by side: computing, talking, waiting, and who is late. */
 
 import { useMemo } from "preact/hooks";
+import { counted } from "../../lib/units";
 import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
 import { type DataColumn, DataTable } from "../../ui/data_table";
 import { useSession } from "../../ui/session";
 import { Loaded, Problems } from "../../ui/states";
-import { NOTHING_MORE, useShape } from "./asking";
+import { useShape } from "./asking";
 import { Bar, Legend, RANK_PARTS } from "./bar";
 import type { CollectiveRow, RankRow, RanksDocument } from "./documents";
 
 export function Ranks() {
-  const resource = useShape<RanksDocument>("ranks", NOTHING_MORE);
+  const resource = useShape<RanksDocument>("ranks");
   return <Loaded resource={resource}>{(document) => <Tables document={document} />}</Loaded>;
 }
 
@@ -35,7 +36,7 @@ function Tables({ document }: { document: RanksDocument }) {
       <Problems problems={document.problems} />
       <div class="pane-head">
         <div>
-          {document.ranks.length === 1 ? "1 rank" : `${document.ranks.length} ranks`}{" "}
+          {counted(document.ranks.length, "rank")}{" "}
           <span class="muted">
             {late !== undefined && late.caused_waiting_ps > 0
               ? `· the others wait most for rank ${late.rank}`

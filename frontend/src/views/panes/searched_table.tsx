@@ -29,7 +29,7 @@ export function SearchedTable<R>({ label, what, count, columns, rows, id, childr
   return (
     <div class="main-column">
       <div class="toolbar">
-        <SearchBox value={search} onSearch={(next) => session.update({ search: next })} found={null} onGo={() => {}} />
+        <SearchBox value={search} onSearch={(next) => session.update({ search: next })} />
         {children}
       </div>
       {found.length === 0 ? (

@@ -4,12 +4,12 @@ import { useMemo } from "preact/hooks";
 import { numberColumn, wordColumn } from "../../ui/columns";
 import type { DataColumn } from "../../ui/data_table";
 import { Loaded } from "../../ui/states";
-import { NOTHING_MORE, useShape } from "./asking";
+import { useShape } from "./asking";
 import type { ShapeRow, TableDocument } from "./documents";
 import { SearchedTable } from "./searched_table";
 
 export function Shapes() {
-  const resource = useShape<TableDocument<ShapeRow>>("shapes", NOTHING_MORE);
+  const resource = useShape<TableDocument<ShapeRow>>("shapes");
   return <Loaded resource={resource}>{(document) => <Table document={document} />}</Loaded>;
 }
 

@@ -1,17 +1,18 @@
 /** Where the time of each step goes, and what each accelerator did in it. */
 
 import { useMemo } from "preact/hooks";
-import { exact, format, percent } from "../../lib/units";
+import { counted, exact, format, percent } from "../../lib/units";
 import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
 import { type DataColumn, DataTable } from "../../ui/data_table";
+import { Fact } from "../../ui/facts";
 import { useSession } from "../../ui/session";
 import { Empty, Loaded } from "../../ui/states";
-import { NOTHING_MORE, useShape } from "./asking";
+import { useShape } from "./asking";
 import { Bar, CATEGORIES, Legend } from "./bar";
 import type { BreakdownDocument, DeviceSummary, StepTime } from "./documents";
 
 export function Steps() {
-  const resource = useShape<BreakdownDocument>("breakdown", NOTHING_MORE);
+  const resource = useShape<BreakdownDocument>("breakdown");
   return <Loaded resource={resource}>{(document) => <Breakdown document={document} />}</Loaded>;
 }
 
@@ -65,10 +66,6 @@ function StepSpread({ document }: { document: BreakdownDocument }) {
   );
 }
 
-function counted(count: number, word: string): string {
-  return `${count.toLocaleString()} ${word}${count === 1 ? "" : "s"}`;
-}
-
 function stepKey({ id, name }: StepTime): string {
   return String(id ?? name);
 }
@@ -116,39 +113,9 @@ function Devices({ devices }: { devices: readonly DeviceSummary[] }) {
             {device.name} <span class="muted">{device.model}</span>
           </h2>
           <dl class="facts">
-            <dt title="The share of the steps in which a kernel runs on any stream">utilization</dt>
-            <dd title={`${exact("ps", device.busy_ps)} of ${exact("ps", device.span_ps)}`}>
-              {percent(device.busy_ps, device.span_ps)}
-            </dd>
-            {device.sm_efficiency !== null && (
-              <>
-                <dt title="Estimate: blocks per SM of the kernels that run, at most 1, mean over the steps">
-                  est. SM efficiency
-                </dt>
-                <dd>{percent(device.sm_efficiency, 1)}</dd>
-              </>
-            )}
-            {device.occupancy !== null && (
-              <>
-                <dt title="The profiler's estimate, a mean over kernel time">est. achieved occupancy</dt>
-                <dd>{percent(device.occupancy, 100)}</dd>
-              </>
-            )}
-            {device.tensor_cores !== null && <TensorCores {...device.tensor_cores} />}
-            <dt>kernels</dt>
-            <dd>{device.kernels.toLocaleString()}</dd>
-            {device.memory_bytes !== null && (
-              <>
-                <dt>memory</dt>
-                <dd title={exact("bytes", device.memory_bytes)}>{format("bytes", device.memory_bytes)}</dd>
-              </>
-            )}
-            {device.compute_capability !== "" && (
-              <>
-                <dt>compute capability</dt>
-                <dd>{device.compute_capability}</dd>
-              </>
-            )}
+            {deviceFacts(device).map(([name, value, title]) => (
+              <Fact key={name} name={name} value={value} title={title} />
+            ))}
           </dl>
         </section>
       ))}
@@ -156,18 +123,37 @@ function Devices({ devices }: { devices: readonly DeviceSummary[] }) {
   );
 }
 
+type NamedFact = readonly [name: string, value: string, title: string];
+
+/** Those that are known, each with what it means. */
+function deviceFacts(device: DeviceSummary): NamedFact[] {
+  const { busy_ps, span_ps, sm_efficiency, occupancy, tensor_cores, memory_bytes } = device;
+  const busy = `The share of the steps in which a kernel runs on any stream: ${ofWhole(busy_ps, span_ps)}`;
+  const facts: (NamedFact | null)[] = [
+    ["utilization", percent(busy_ps, span_ps), busy],
+    sm_efficiency === null ? null : ["est. SM efficiency", percent(sm_efficiency, 1), SM_EFFICIENCY],
+    occupancy === null ? null : ["est. achieved occupancy", percent(occupancy, 100), OCCUPANCY],
+    tensor_cores === null ? null : tensorCoreFact(tensor_cores),
+    ["kernels", device.kernels.toLocaleString(), "Kernels that ran in the steps"],
+    memory_bytes === null ? null : ["memory", format("bytes", memory_bytes), exact("bytes", memory_bytes)],
+    device.compute_capability === "" ? null : ["compute capability", device.compute_capability, ""],
+  ];
+  return facts.filter((fact) => fact !== null);
+}
+
+const SM_EFFICIENCY = "Estimate: blocks per SM of the kernels that run, at most 1, mean over the steps";
+const OCCUPANCY = "The profiler's estimate, a mean over kernel time";
+const TENSOR_CORES =
+  "The share of kernel time of kernels that use Tensor Cores (on AMD: Matrix Cores), as far as their names say";
+
 /** A share of kernel time; of a range where names leave something open. */
-function TensorCores({ uses_ps, silent_ps, kernel_ps }: NonNullable<DeviceSummary["tensor_cores"]>) {
+function tensorCoreFact({ uses_ps, silent_ps, kernel_ps }: NonNullable<DeviceSummary["tensor_cores"]>): NamedFact {
   const open = silent_ps > 0 ? ` · ${percent(silent_ps, kernel_ps)} of kernels whose names say nothing` : "";
-  return (
-    <>
-      <dt title="The share of kernel time of kernels that use Tensor Cores (on AMD: Matrix Cores), as far as their names say">
-        Tensor Core kernels
-      </dt>
-      <dd title={`${exact("ps", uses_ps)} of ${exact("ps", kernel_ps)}${open}`}>
-        {silent_ps > 0 && uses_ps > 0 && "at least "}
-        {silent_ps > 0 && uses_ps === 0 ? "none by name" : percent(uses_ps, kernel_ps)}
-      </dd>
-    </>
-  );
+  const share = silent_ps > 0 && uses_ps === 0 ? "none by name" : percent(uses_ps, kernel_ps);
+  const value = silent_ps > 0 && uses_ps > 0 ? `at least ${share}` : share;
+  return ["Tensor Core kernels", value, `${TENSOR_CORES}: ${ofWhole(uses_ps, kernel_ps)}${open}`];
+}
+
+function ofWhole(part_ps: number, whole_ps: number): string {
+  return `${exact("ps", part_ps)} of ${exact("ps", whole_ps)}`;
 }

@@ -3,6 +3,7 @@
 import { useMemo } from "preact/hooks";
 import type { Block, Lane } from "../../lib/lanes";
 import { format } from "../../lib/units";
+import { Fact } from "../../ui/facts";
 import { Lanes } from "../../ui/lanes";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
@@ -88,10 +89,8 @@ function Event({ event, lanes }: { event: EventDocument; lanes: TimelineDocument
         </button>
       </div>
       <dl class="facts">
-        <dt>kind</dt>
-        <dd>{event.category.replace("_", " ")}</dd>
-        <dt>on</dt>
-        <dd>{lane === undefined ? "—" : `${lane.device} ${lane.name}`}</dd>
+        <Fact name="kind" value={event.category.replaceAll("_", " ")} />
+        <Fact name="on" value={lane === undefined ? "—" : `${lane.device} ${lane.name}`} />
         {event.step !== null && <Fact name="step" value={String(event.step)} />}
         <Fact name="starts at" value={exactTime(event.start_ps)} />
         <Fact name="takes" value={exactTime(event.duration_ps)} />
@@ -160,14 +159,5 @@ function Ends({ title, back, arrows, show }: EndsProps) {
         })}
       </ul>
     </section>
-  );
-}
-
-function Fact({ name, value }: { name: string; value: string }) {
-  return (
-    <>
-      <dt>{name}</dt>
-      <dd>{value}</dd>
-    </>
   );
 }
