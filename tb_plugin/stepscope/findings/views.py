@@ -15,6 +15,7 @@ from stepscope.findings import hot_spots
 from stepscope.findings.finding import Finding
 from stepscope.findings.hot_spots import Views as Views
 from stepscope.findings.rules import Rule, Subject
+from stepscope.lenses.views.executions.spans import Spans
 from stepscope.lenses.views.memory import MemorySeries, memory_over_time
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
@@ -25,6 +26,7 @@ _LEAST_UNATTRIBUTED = 0.05
 _LEAST_STEPS = 3
 _LEAST_GROWTH = 0.01
 _MANY = 5
+_LATEST = np.iinfo(np.int64).max
 
 
 def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
@@ -61,18 +63,21 @@ def utilization(profile: Profile) -> dict[str, tuple[int, int]]:
     The window of a step is from the first start to the last end of any execution in the step.
     """
     rows = profile.executions
-    kinds = np.append(profile.lanes.kind, LaneKind.OTHER)[rows.lane]
-    devices = np.array([*(_device(profile, d) for d in profile.lanes.device.tolist()), ""], object)[rows.lane]
+    start, end = rows.start_ticks, rows.start_ticks + rows.duration_ticks
+    numbers, step = np.unique(rows.step, return_inverse=True)
+    first, last = np.full(len(numbers), _LATEST), np.full(len(numbers), -_LATEST)
+    np.minimum.at(first, step, start)
+    np.maximum.at(last, step, end)
+    names, device = np.unique([_device(profile, lane) for lane in profile.lanes.device.tolist()], return_inverse=True)
+    works = np.flatnonzero(np.append(profile.lanes.kind, LaneKind.OTHER)[rows.lane] == LaneKind.ACCELERATOR)
+    place = device[rows.lane[works]] * len(numbers) + step[works]
+    order = np.argsort(place, kind="stable")
     out: dict[str, tuple[int, int]] = {}
-    for step in np.unique(rows.step[kinds == LaneKind.ACCELERATOR]).tolist():
-        in_step = rows.step == step
-        end = rows.start_ticks + rows.duration_ticks
-        window = int(end[in_step].max() - rows.start_ticks[in_step].min())
-        works = in_step & (kinds == LaneKind.ACCELERATOR)
-        for device in sorted(set(devices[works])):
-            mine = works & (devices == device)
-            busy, whole = out.get(device, (0, 0))
-            out[device] = (busy + _union(rows.start_ticks[mine], end[mine]), whole + window)
+    for together in np.split(works[order], np.flatnonzero(np.diff(place[order])) + 1) if len(works) else ():
+        name, at = str(names[device[rows.lane[together[0]]]]), step[together[0]]
+        busy, whole = out.get(name, (0, 0))
+        covered = Spans.union(start[together], end[together]).total
+        out[name] = (busy + covered, whole + int(last[at] - first[at]))
     return out
 
 
@@ -80,15 +85,6 @@ def _device(profile: Profile, text: int) -> str:
     """The device of a lane, without its stream."""
     name = profile.strings[text] if text >= 0 else "accelerator"
     return str(name).split("/stream", 1)[0]
-
-
-def _union(start: Ints, end: Ints) -> int:
-    """The ticks that intervals cover."""
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], end[order]
-    reach = np.maximum.accumulate(end)
-    before = np.concatenate([start[:1], reach[:-1]])
-    return int(np.maximum(reach - np.maximum(start, before), 0).sum())
 
 
 def _unfused_norm(subject: Subject[Views]) -> Iterator[Finding]:
