@@ -36,7 +36,10 @@ function serve(answers: Readonly<Record<string, Answer>>): string[] {
   return asked;
 }
 
-const shows = (text: string) => vi.waitFor(() => expect(document.body.textContent).toContain(text));
+/** A file that is loaded later is compiled first, which takes its time. */
+const LOADED_MS = 20_000;
+const shows = (text: string, timeout = 1000) =>
+  vi.waitFor(() => expect(document.body.textContent).toContain(text), { timeout });
 
 beforeEach(() => {
   unrender(null, document.body);
@@ -116,11 +119,11 @@ describe("the panel says which state it is in, and what to do next", () => {
   });
 });
 
-test("what no first screen needs is there once it is opened", async () => {
+test("what no first screen needs is there once it is opened", { timeout: LOADED_MS }, async () => {
   serve({ index: index("throughput"), options: OPTIONS, throughput: { series: [] } });
   location.hash = "#stepscope&p.stepscope.lens=throughput";
   render();
-  await shows("No series in these records");
+  await shows("No series in these records", LOADED_MS);
 });
 
 test("names are text, whatever they hold", async () => {
@@ -144,6 +147,25 @@ test("the overview says what is logged, and of what is not how to log it", async
   await shows("No rule sees something to gain");
   expect(document.body.textContent).toContain("rate = writer.throughput(");
   expect(document.body.textContent).not.toContain("writer.log_profile(");
+});
+
+test("a run with several series names each, with its unit where they differ", async () => {
+  const series = (run: string, name: string, unit: string) => ({
+    ...{ run, name, unit, local_samples_per_sec: [12], avg_samples_per_sec: [10] },
+    statistics: { data_wait_share: null },
+  });
+  const throughput = {
+    series: [series("jax", "steps", "steps"), series("jax", "train", "samples"), series("b", "train", "samples")],
+  };
+  serve({ index: index("throughput"), options: OPTIONS, throughput, findings: [] });
+  render();
+  await shows("jax · train");
+  const cells = [...document.querySelectorAll(".small-table tbody tr")].map((row) => row.textContent);
+  expect(cells).toEqual([
+    "jax · steps12.000 steps/s10.000 steps/s—",
+    "jax · train12.000 samples/s10.000 samples/s—",
+    "b12.000 samples/s10.000 samples/s—",
+  ]);
 });
 
 test("where the time goes adds up: no kernel beside the op that launched it, and steps apart from ops", async () => {

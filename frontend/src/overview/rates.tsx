@@ -30,14 +30,15 @@ export function Rates() {
 function RateTable({ series }: { series: readonly OverviewSeries[] }) {
   const units = new Set(series.map(({ unit }) => unit));
   const unit = units.size === 1 ? `${series[0]?.unit}/s` : "";
+  const bare = unit !== "";
   const waits = series.some(({ statistics }) => statistics.data_wait_share !== null);
   return (
     <table class="small-table wide">
       <colgroup>
         <col />
         <col class="spark" />
-        <col class="rate" />
-        <col class="rate" />
+        <col class={bare ? "rate" : "rate with-unit"} />
+        <col class={bare ? "rate" : "rate with-unit"} />
         <col class="figure" />
         {waits && <col class="figure" />}
       </colgroup>
@@ -64,7 +65,7 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
       </thead>
       <tbody>
         {series.slice(0, SHOWN).map((one) => (
-          <RateRow key={`${one.run} ${one.name}`} series={one} waits={waits} bare={unit !== ""} />
+          <RateRow key={`${one.run} ${one.name}`} series={one} title={titleOf(one, series)} waits={waits} bare={bare} />
         ))}
       </tbody>
       {series.length > SHOWN && (
@@ -78,14 +79,20 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
   );
 }
 
+function titleOf({ run, name }: OverviewSeries, series: readonly OverviewSeries[]): string {
+  if (run === ".") return name;
+  return series.filter((one) => one.run === run).length > 1 ? `${run} · ${name}` : run;
+}
+
 interface RateRowProps {
   readonly series: OverviewSeries;
+  readonly title: string;
   readonly waits: boolean;
   /** Whether the head says the unit. */
   readonly bare: boolean;
 }
 
-function RateRow({ series, waits, bare }: RateRowProps) {
+function RateRow({ series, title, waits, bare }: RateRowProps) {
   const session = useSession();
   const { run, name, unit, statistics } = series;
   const show = () => session.update({ lens: "throughput", run, name: "" });
@@ -94,7 +101,7 @@ function RateRow({ series, waits, bare }: RateRowProps) {
     <tr>
       <td class="name" title={`${run} · ${name}`}>
         <button type="button" class="link" onClick={show}>
-          {run === "." ? name : run}
+          {title}
         </button>
       </td>
       <td>
