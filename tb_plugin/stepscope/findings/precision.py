@@ -25,7 +25,10 @@ _LEAST_SHARE = 0.2
 
 def _unused_tensor_cores(subject: Subject[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
-    word, ticks = tensor_core_words(profile), _capable_ticks(profile)
+    ticks = _capable_ticks(profile)
+    if not ticks.any():
+        return
+    word = tensor_core_words(profile)
     said = np.flatnonzero((word == NO) & (ticks > 0)).tolist()
     names = {node: profile.strings[int(profile.nodes.name[node])] for node in said}
     plain = [node for node in said if not _DOUBLE.search(names[node])]
