@@ -12,7 +12,7 @@ from stepscope.findings import throughput as rates
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import CrossRule, Subject, Together
 from stepscope.findings.views import utilization
-from stepscope.findings.wording import time_words
+from stepscope.findings.wording import NS_PER_US, time_words
 from stepscope.lenses.dcn.diagnosis import profiled_ps
 from stepscope.lenses.incore import InCoreResult
 from stepscope.lenses.throughput.result import Annotation, Series
@@ -22,8 +22,6 @@ LEAST_WAIT = 0.1
 LOW_UTILIZATION = 0.5
 LINED_UP = 0.5
 OUTSIDE_KERNEL = 0.25
-PS_PER_US = 1_000_000
-NS_PER_US = 1000
 
 
 def _idle_with_wait(together: Together) -> Iterator[Finding]:

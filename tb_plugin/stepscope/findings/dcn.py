@@ -6,12 +6,11 @@ from collections.abc import Iterator
 
 from stepscope.findings.finding import Evidence, Finding
 from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import time_words
+from stepscope.findings.wording import PS_PER_US, time_words
 from stepscope.lenses.dcn import DcnResult
 from stepscope.lenses.dcn.diagnosis import Cause, causes, neighbourhood, tiny_collectives
 from stepscope.lenses.dcn.spread import stragglers
 
-PS_PER_US = 1_000_000
 LEAST_SHARE = 0.01
 _TOP = 3
 _MANY_TINY = 0.5

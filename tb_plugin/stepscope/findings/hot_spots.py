@@ -16,7 +16,7 @@ import numpy as np
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import time_words
+from stepscope.findings.wording import PS_PER_US, time_words
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
 from stepscope.lenses.views.figures import launchers
@@ -30,7 +30,6 @@ EXPLAINED = 0.7
 """A row of which so much lies in rows that are already found says nothing new."""
 MOST_OF_A_VIEW = 3
 _MOST_ASKED = 24
-PS_PER_US = 1_000_000
 
 _ADVICE = {
     "op": "See which calls make it up, and whether they can be fewer, fused or smaller",

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from stepscope.findings.finding import Finding
-from stepscope.findings.hot_spots import PS_PER_US, Views
+from stepscope.findings.hot_spots import Views
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import PS_PER_US
 from stepscope.lenses.views.executions.tensor_cores import NO, YES, tensor_core_words
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile

@@ -7,11 +7,11 @@ from typing import Any
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import CrossRule, Subject, Together
+from stepscope.findings.wording import PS_PER_US
 from stepscope.lenses.views.executions.ranks import ranks
 
 LEAST_WAIT = 0.1
 MOST_OF_IT = 0.6
-PS_PER_US = 1_000_000
 
 
 def _late_rank(together: Together) -> Iterator[Finding]:

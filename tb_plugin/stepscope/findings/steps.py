@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from stepscope.findings.finding import Finding
-from stepscope.findings.hot_spots import PS_PER_US, Views
+from stepscope.findings.hot_spots import Views
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import PS_PER_US
 from stepscope.lenses.views.executions.breakdown import breakdown
 from stepscope.lenses.views.executions.categories import Category
 from stepscope.lenses.views.executions.launches import launched

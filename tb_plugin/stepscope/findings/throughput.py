@@ -8,10 +8,10 @@ from typing import Any
 
 from stepscope.findings.finding import Certainty, Evidence, Finding
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import NS_PER_US
 from stepscope.lenses.throughput import ThroughputResult
 from stepscope.lenses.throughput.result import Annotation, Series
 
-NS_PER_US = 1000
 LEAST_SHARE = 0.02
 
 

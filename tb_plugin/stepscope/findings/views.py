@@ -15,12 +15,12 @@ from stepscope.findings import hot_spots
 from stepscope.findings.finding import Finding
 from stepscope.findings.hot_spots import Views as Views
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.wording import PS_PER_US
 from stepscope.lenses.views.executions.spans import Spans
 from stepscope.lenses.views.memory import MemorySeries, memory_over_time
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 
-PS_PER_US = 1_000_000
 _LOW_UTILIZATION = 0.5
 _LEAST_UNATTRIBUTED = 0.05
 _LEAST_STEPS = 3

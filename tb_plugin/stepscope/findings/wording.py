@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+PS_PER_US = 1_000_000
+NS_PER_US = 1000
 _UNITS = (("s", 1e6), ("ms", 1e3), ("µs", 1.0))
 _LARGEST = 999.5
 """Three digits from here on are one more than three."""
