@@ -1,6 +1,7 @@
 /** Occurrences as lanes: the ops of each, and the slack between them as the definition draws it. */
 
-import { type Block, groupBy, type Lane, packed } from "../lib/lanes";
+import { groupBy } from "../lib/grouping";
+import { type Block, type Lane, packed } from "../lib/lanes";
 import { offsetsOf } from "../lib/stamps";
 import type { Kind } from "../ui/lanes_scene";
 import type { OccurrenceDocument } from "./document";

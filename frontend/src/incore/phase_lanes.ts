@@ -1,6 +1,7 @@
 /** The stamps of one kernel as lanes: the envelope on top, then each slot's own phases. */
 
-import { type Block, groupBy, type Lane, packed } from "../lib/lanes";
+import { groupBy } from "../lib/grouping";
+import { type Block, type Lane, packed } from "../lib/lanes";
 import type { Kind, Mark } from "../ui/lanes_scene";
 import { blocksOf, type DetailDocument, type InCoreDocument, phaseName, phasesOf, slotNames } from "./document";
 

@@ -1,7 +1,8 @@
 /** The rows of a capture as lanes: a lane for each core, and for what the scheduler did. */
 
 import { lineSlots } from "../lib/colour";
-import { type Block, groupBy, type Lane, packed } from "../lib/lanes";
+import { groupBy } from "../lib/grouping";
+import { type Block, type Lane, packed } from "../lib/lanes";
 import { percent } from "../lib/units";
 import type { Arrow, Kind } from "../ui/lanes_scene";
 import type { TaskDocument, TasksDocument } from "./document";

@@ -61,6 +61,12 @@ export function blockRgb(name: string, theme: Theme): [number, number, number] {
   return oklch(lightness + step, chroma, (hash % HUES) * (360 / HUES));
 }
 
+/** The fill of a block that is told by its hue, in degrees. */
+export function hueRgb(hue: number, theme: Theme): [number, number, number] {
+  const [lightness, chroma] = BLOCK[theme];
+  return oklch(lightness, chroma, hue);
+}
+
 /** Line hues far apart for most kinds of colour vision; lightness alternates so that neighbours differ without hue too. */
 const LINES: readonly [number, number, number][] = [
   [0.55, 0.15, 255],

@@ -1,6 +1,7 @@
 import { address } from "../lib/api";
 import { blockRgb, css } from "../lib/colour";
 import type { RowsDocument, ViewRow } from "../lib/documents";
+import { CATEGORIES, partCss } from "../lib/parts";
 import { choose, type RunRecord, recordsOf } from "../lib/selection";
 import { format, percent } from "../lib/units";
 import { useDocument } from "../ui/documents";
@@ -57,7 +58,11 @@ function StepParts({ profile }: { profile: RunRecord | null }) {
   if (steps.length === 0 || whole === 0) return null;
   const show = () =>
     session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", pane: "steps" });
-  const words = parts.map(([part, time]) => `${part.replaceAll("_", " ")} ${percent(time, whole)}`);
+  const shown = parts.map(([key, time]) => {
+    const part = CATEGORIES[key] ?? { title: key, hue: null };
+    return { key, share: time / whole, colour: partCss(part, session.theme.value), title: part.title };
+  });
+  const words = shown.map(({ title, share }) => `${title} ${percent(share, 1)}`);
   return (
     <>
       <p class="step-time">
@@ -66,15 +71,7 @@ function StepParts({ profile }: { profile: RunRecord | null }) {
         </button>
         <span class="muted">{words.join(" · ")}</span>
       </p>
-      <Stack
-        label={words.join(", ")}
-        parts={parts.map(([part, time]) => ({
-          key: part,
-          share: time / whole,
-          colour: part === "other" ? "var(--block)" : "",
-          title: part,
-        }))}
-      />
+      <Stack label={words.join(", ")} parts={shown} />
     </>
   );
 }
@@ -91,14 +88,13 @@ interface StackProps {
 
 /** Shares of a whole side by side. */
 function Stack({ label, parts }: StackProps) {
-  const theme = useSession().theme.value;
   return (
     <div class="stack" role="img" aria-label={label}>
       {parts.map(({ key, share, colour, title }) => (
         <div
           key={key}
           title={`${title} ${percent(share, 1)}`}
-          style={{ width: `${share * 100}%`, background: colour || css(blockRgb(title, theme)) }}
+          style={{ width: `${share * 100}%`, background: colour }}
         />
       ))}
     </div>

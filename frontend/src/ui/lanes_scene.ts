@@ -1,6 +1,6 @@
 /** What a lane timeline shows, the scale that it is shown at, and its colours. */
 
-import { BLOCK_TEXT, blockRgb, css, oklch } from "../lib/colour";
+import { BLOCK_TEXT, blockRgb, css, hueRgb } from "../lib/colour";
 import type { Block, Lane, Layout, View } from "../lib/lanes";
 import { linearScale, type Scale } from "../lib/plot";
 import type { Theme } from "../lib/theme";
@@ -62,7 +62,6 @@ export const MAP_PX = 18;
 export const AXIS_PX = 22;
 export const HEAD_PX = MAP_PX + AXIS_PX;
 export const RIGHT_PX = 10;
-const BLOCK = { light: [0.84, 0.085], dark: [0.43, 0.075] } as const;
 
 export function scaleOf(view: View, gutter: number, width: number): Scale {
   return linearScale(view, gutter, Math.max(width - RIGHT_PX, gutter + 1));
@@ -70,8 +69,7 @@ export function scaleOf(view: View, gutter: number, width: number): Scale {
 
 /** The fill of a kind's blocks. */
 export function kindCss({ name, hue }: Kind, theme: Theme): string {
-  const [lightness, chroma] = BLOCK[theme];
-  return css(hue === undefined ? blockRgb(name, theme) : oklch(lightness, chroma, hue));
+  return css(hue === undefined ? blockRgb(name, theme) : hueRgb(hue, theme));
 }
 
 /** The colours of a theme, each asked for once. */

@@ -5,6 +5,8 @@ import { address, type Fetch, isAbort, type Parameters, RequestError, request } 
 import type { RowsDocument, ViewRow } from "../lib/documents";
 
 const PAGE = 200;
+/** Scrolling through a large tree keeps no more of it than this. */
+const MOST_PAGES = 100;
 const SLOW_AFTER_MS = 150;
 
 export class PagedRows {
@@ -41,6 +43,7 @@ export class PagedRows {
     const [from, to] = this.wantedPages();
     this.abort((page) => page < from || page > to);
     this.fill();
+    if (this.pending.size === 0) this.slow.value = false;
   }
 
   row(index: number): ViewRow | undefined {
@@ -104,7 +107,10 @@ export class PagedRows {
     this.pending.delete(page);
     if (this.stale) this.pages = new Map();
     this.stale = false;
+    this.pages.delete(page);
     this.pages.set(page, document.rows);
+    const [oldest] = this.pages.keys();
+    if (this.pages.size > MOST_PAGES && oldest !== undefined) this.pages.delete(oldest);
     batch(() => {
       this.head.value = document;
       this.error.value = null;

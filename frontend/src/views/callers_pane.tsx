@@ -1,8 +1,9 @@
 import { useMemo, useState } from "preact/hooks";
 import { address } from "../lib/api";
 import { blockRgb, css } from "../lib/colour";
+import { groupBy } from "../lib/grouping";
 import type { Theme } from "../lib/theme";
-import type { Quantity } from "../lib/units";
+import { counted, type Quantity } from "../lib/units";
 import { numberColumn } from "../ui/columns";
 import { sortRows } from "../ui/data_table";
 import { useDocument } from "../ui/documents";
@@ -82,7 +83,7 @@ function CallerTree({ document, quantity }: { document: CallersDocument; quantit
         tree={(row) => ({ "aria-level": row.depth + 1 })}
       />
       <div class="status" role="status">
-        <span>{`${rows.length === 1 ? "1 caller" : `${rows.length.toLocaleString()} callers`} in the ${view} view`}</span>
+        <span>{`${counted(rows.length, "caller")} in the ${view} view`}</span>
         {left_out > 0 && <span>{`${left_out.toLocaleString()} cheaper ones left out`}</span>}
       </div>
     </>
@@ -100,16 +101,14 @@ export function sortTree(
   columns: readonly GridColumn<Caller>[],
   sort: string,
 ): PlacedCaller[] {
-  const children = new Map<number, PlacedCaller[]>();
   const path: number[] = [];
-  rows.forEach((row, number) => {
-    path.length = row.depth;
-    const parent = path[row.depth - 1] ?? -1;
+  const parents = rows.map(({ depth }, number) => {
+    path.length = depth;
     path.push(number);
-    const known = children.get(parent);
-    if (known === undefined) children.set(parent, [{ ...row, number }]);
-    else known.push({ ...row, number });
+    return path[depth - 1] ?? -1;
   });
+  const placed = rows.map((row, number) => ({ ...row, number }));
+  const children = groupBy(placed, ({ number }) => parents[number] ?? -1);
   const waiting = [...sortRows<PlacedCaller>(children.get(-1) ?? [], columns, sort)].reverse();
   const sorted: PlacedCaller[] = [];
   for (let row = waiting.pop(); row !== undefined; row = waiting.pop()) {

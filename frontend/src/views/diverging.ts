@@ -2,6 +2,7 @@
 
 import { css, oklch } from "../lib/colour";
 import type { ComparedRow, IcicleDocument, IcicleRect } from "../lib/documents";
+import { groupBy } from "../lib/grouping";
 import type { Theme } from "../lib/theme";
 
 const SEPARATORS = [" > ", "/"];
@@ -56,13 +57,8 @@ function figure(side: ComparedRow["a"], metric: string): number {
 }
 
 function childrenOf(rows: readonly ComparedRow[], flat: boolean): Map<number, number[]> {
-  const children = new Map<number, number[]>();
-  parentsOf(rows, flat).forEach((parent, row) => {
-    const known = children.get(parent);
-    if (known === undefined) children.set(parent, [row]);
-    else known.push(row);
-  });
-  return children;
+  const parents = parentsOf(rows, flat);
+  return groupBy(rows.keys(), (row) => parents[row] ?? -1);
 }
 
 /** Of each row the one that it hangs below; -1 of the first, which is the root. */

@@ -48,3 +48,33 @@ test("asks the same question once", async () => {
   rows.need(0, 30);
   expect(asked).toHaveLength(1);
 });
+
+test("keeps the pages that were read last, however far one scrolls", async () => {
+  const { asked, fetcher } = server();
+  const rows = new PagedRows(fetcher);
+  rows.show({ sort: "name" });
+  for (let page = 0; page <= 100; page++) {
+    rows.need(page * 200, page * 200 + 30);
+    await vi.waitFor(() => expect(rows.row(page * 200)).toBeDefined(), { interval: 1 });
+  }
+  expect(asked).toHaveLength(101);
+  expect(rows.row(0)).toBeUndefined();
+  expect(rows.row(200)?.id).toBe(200);
+});
+
+test("is slow no longer where what was slow is out of sight", async () => {
+  vi.useFakeTimers();
+  try {
+    const { fetcher } = server();
+    const rows = new PagedRows((url, init) => (url.includes("offset=0&") ? fetcher(url, init) : new Promise(() => {})));
+    rows.show({ sort: "name" });
+    await vi.waitFor(() => expect(rows.row(0)).toBeDefined());
+    rows.need(4000, 4030);
+    vi.advanceTimersByTime(1000);
+    expect(rows.slow.value).toBe(true);
+    rows.need(0, 30);
+    expect(rows.slow.value).toBe(false);
+  } finally {
+    vi.useRealTimers();
+  }
+});

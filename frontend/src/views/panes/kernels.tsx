@@ -7,7 +7,7 @@ import type { DataColumn } from "../../ui/data_table";
 import { Switch } from "../../ui/menu";
 import { useSession } from "../../ui/session";
 import { Loaded } from "../../ui/states";
-import { figureWidth } from "../../ui/width";
+import { wordWidth } from "../../ui/width";
 import { useShape } from "./asking";
 import type { KernelRow, TableDocument } from "./documents";
 import { SearchedTable } from "./searched_table";
@@ -64,7 +64,7 @@ function kernelColumns(rows: readonly KernelRow[]): DataColumn<KernelRow>[] {
       value: (row) => row.name,
     }),
     ...WORDS.map(([key, title, help]) =>
-      wordColumn<KernelRow>({ key, title, help, width: wordWidth(rows, key, title), value: (row) => wordOf(row, key) }),
+      wordColumn<KernelRow>({ key, title, help, width: widthOf(rows, key, title), value: (row) => wordOf(row, key) }),
     ),
     numberColumn(rows, {
       key: "calls",
@@ -98,10 +98,12 @@ function wordOf(row: KernelRow, key: keyof KernelRow): string | null {
   return String(row[key] ?? "") || null;
 }
 
-/** Room for the longest word, within bounds. */
-function wordWidth(rows: readonly KernelRow[], key: keyof KernelRow, title: string): number {
-  const words = rows.map((row) => wordOf(row, key) ?? "");
-  return Math.min(figureWidth(title, "", words), MOST_WORD_PX);
+function widthOf(rows: readonly KernelRow[], key: keyof KernelRow, title: string): number {
+  return wordWidth(
+    title,
+    rows.map((row) => wordOf(row, key) ?? ""),
+    MOST_WORD_PX,
+  );
 }
 
 function plainColumn(rows: readonly KernelRow[], key: "blocks_per_sm" | "occupancy", title: string, help: string) {

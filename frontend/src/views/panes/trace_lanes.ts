@@ -1,7 +1,8 @@
 /** The timeline as lanes: coarse all over, fine in the window that was asked for. */
 
 import { type Curve, mostOf } from "../../lib/curves";
-import { groupBy, type Lane, type Track, type View } from "../../lib/lanes";
+import { groupBy } from "../../lib/grouping";
+import type { Lane, Track, View } from "../../lib/lanes";
 import { format, percent } from "../../lib/units";
 import type { Arrow, Kind } from "../../ui/lanes_scene";
 import type { EventDocument, TimelineCounter, TimelineDocument, TimelineLane } from "./documents";
