@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.resources
+import shlex
 import signal
 import socket
 import subprocess
@@ -44,7 +45,8 @@ def run(options: argparse.Namespace) -> int:
     train(logdir / "numpy-baseline", seconds=1.5, batch=32)
     if options.no_serve:
         train(logdir / "numpy-live", seconds=options.seconds or 3.0)
-        print(f"wrote {logdir}; show it with: tensorboard --logdir {logdir}")
+        shown = shlex.join([sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir)])
+        print(f"wrote {logdir}; show it with: {shown}")
         return 0
     return serve(logdir, options.port or free_port(), options.seconds or 120.0)
 
