@@ -78,6 +78,12 @@ def test_a_text_is_not_found_across_two_names() -> None:
     assert SearchTable(Strings.of([])).contains("a").tolist() == []
 
 
+@pytest.mark.parametrize("ignore_case", [False, True])
+def test_half_a_surrogate_pair_is_in_no_text(ignore_case: bool) -> None:
+    table = SearchTable(Strings.of(["a", "\ud800"]))
+    assert not table.contains("a\udcff", ignore_case=ignore_case).any()
+
+
 def test_regexes_cover_the_whole_name_and_search_any_part() -> None:
     names = [b"conv1", b"conv12", b"x\ny"]
     assert full_matches(["conv.", "x.y"], names).tolist() == [True, False, False]

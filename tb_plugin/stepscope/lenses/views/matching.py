@@ -122,8 +122,9 @@ class SearchTable:
         Raises:
             OptionError: The regex is not RE2's.
         """
+        text = text.encode("utf-8", "replace").decode()
         if not regex and not ignore_case:
-            return self._find(self._table.blob.data, text.encode("utf-8", "replace"))
+            return self._find(self._table.blob.data, text.encode())
         if not regex and text.isascii():
             return self._find(self._lower, text.lower().encode())
         pattern = text if regex else re2.escape(text)
