@@ -2,7 +2,7 @@
 
 const CHARACTER_PX = 7.4;
 /** Of letters; digits and points are narrower. */
-const LETTER_PX = 8.6;
+const LETTER_PX = 9.6;
 const PADDING_PX = 20;
 const ARROW_PX = 12;
 

@@ -106,8 +106,10 @@ function widthOf(rows: readonly KernelRow[], key: keyof KernelRow, title: string
   );
 }
 
+const HUNDREDTHS = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+
 function plainColumn(rows: readonly KernelRow[], key: "blocks_per_sm" | "occupancy", title: string, help: string) {
   const column = numberColumn(rows, { key, title, help, quantity: "count", value: (row) => row[key] });
-  const text = (value: number | null) => (value === null ? ABSENT : value.toFixed(2));
+  const text = (value: number | null) => (value === null ? ABSENT : value.toLocaleString(undefined, HUNDREDTHS));
   return { ...column, unit: "", cell: (row: KernelRow) => ({ text: text(row[key]) }) };
 }
