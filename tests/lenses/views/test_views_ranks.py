@@ -11,11 +11,11 @@ from stepscope.model.profile import Profile
 MICROSECOND = 1_000_000
 
 
-def rank(number: int, *durations: int) -> Profile:
+def rank(number: int, *durations: int, items: int = 250) -> Profile:
     kernels = [
         range_(
             "ncclDevKernel_AllReduce_Sum", 10 + 20 * i, length, cat="kernel", device=0, stream=9, pid=0, tid=9,
-            **{"Collective name": "allreduce", "In msg nelems": 250, "dtype": "Float"},
+            **{"Collective name": "allreduce", "In msg nelems": items, "dtype": "Float"},
         )
         for i, length in enumerate(durations)
     ]  # fmt: skip
@@ -48,6 +48,12 @@ def test_counts_may_differ_between_ranks() -> None:
     (problem,) = document["problems"]
     assert problem["count"] == 1
     assert "0: 3, 1: 2" in problem["what"]
+
+
+@pytest.mark.parametrize(("items", "size"), [(10**15, 3 * 4 * 10**15), (10**16, None), (10**30, None), (-1, None)])
+def test_sizes_are_exact_sums_and_unknown_where_no_memory_is_as_large(items: int, size: int | None) -> None:
+    (row,) = ranks([rank(0, 1, 1, 1, items=items)]).to_json()["rows"]
+    assert row["bytes"] == size
 
 
 def test_a_rank_alone_has_no_transfer_time() -> None:

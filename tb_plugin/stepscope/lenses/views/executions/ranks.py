@@ -25,13 +25,18 @@ _ITEM_BYTES = {
     "float": 4, "int": 4, "double": 8, "long": 8, "half": 2, "bfloat16": 2, "byte": 1, "char": 1, "bool": 1,
     "short": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
 }  # fmt: skip
+_LONGEST_NUMBER = 17
+"""Digits: fewer items than that, of any type, are bytes that fit into 64 bits."""
+
+Key = tuple[str, str]
+"""A collective and its process group."""
 
 
 @dataclass(frozen=True, eq=False)
 class _Calls:
     """The collectives of one rank, in order of time, by the series in which ranks take part together."""
 
-    key: tuple[tuple[str, str], ...]
+    key: tuple[Key, ...]
     start: Ints
     duration: Ints
     bytes: Ints
@@ -126,11 +131,11 @@ class _Together:
         self.waiting, self.transfer, self.last, self.caused = (np.zeros(count, np.int64) for _ in range(4))
         self.rows: list[dict[str, Any]] = []
         self.problems: list[Loss] = []
-        for key in sorted({key for one in found for key in one.calls.key}):
-            self._match(found, key)
+        places = [_places(one.calls.key) for one in found]
+        for key in sorted({key for mine in places for key in mine}):
+            self._match(found, key, [mine.get(key, np.empty(0, np.int64)) for mine in places])
 
-    def _match(self, found: tuple[Rank, ...], key: tuple[str, str]) -> None:
-        rows = [np.flatnonzero([k == key for k in one.calls.key]) for one in found]
+    def _match(self, found: tuple[Rank, ...], key: Key, rows: list[Ints]) -> None:
         taking_part = [i for i, at in enumerate(rows) if len(at)]
         common = min(len(rows[i]) for i in taking_part)
         if len({len(rows[i]) for i in taking_part}) > 1:
@@ -153,7 +158,15 @@ class _Together:
             self.rows.append(_row(found[i], key, rows[i], int(shortest.sum()) if several else None, common))
 
 
-def _row(one: Rank, key: tuple[str, str], at: Ints, transfer: int | None, matched: int) -> dict[str, Any]:
+def _places(keys: Sequence[Key]) -> dict[Key, Ints]:
+    """The calls of each key, in order."""
+    found: dict[Key, list[int]] = {}
+    for place, key in enumerate(keys):
+        found.setdefault(key, []).append(place)
+    return {key: np.array(places, np.int64) for key, places in found.items()}
+
+
+def _row(one: Rank, key: Key, at: Ints, transfer: int | None, matched: int) -> dict[str, Any]:
     calls = one.calls
     return {
         "run": one.run,
@@ -162,7 +175,7 @@ def _row(one: Rank, key: tuple[str, str], at: Ints, transfer: int | None, matche
         "group": key[1],
         "calls": len(at),
         "matched": matched,
-        "bytes": None if calls.unknown_bytes[at].any() else int(calls.bytes[at].sum()),
+        "bytes": None if calls.unknown_bytes[at].any() else sum(calls.bytes[at].tolist()),
         "latency_ps": int(calls.duration[at].sum()),
         "transfer_ps": transfer,
     }
@@ -199,9 +212,9 @@ def _calls(profile: Profile, rows: Ints) -> _Calls:
     rows = rows[device] if device.any() else rows
     node = runs.node[rows].tolist()
     named, group = attribute_texts(profile, COLLECTIVE), attribute_texts(profile, "Process Group Name")
-    sizes = {n: _bytes(profile, n) for n in set(node)}
+    items, dtype = attribute_texts(profile, "In msg nelems"), attribute_texts(profile, "dtype")
     keys = tuple((named[n] or _name(profile, n), group[n]) for n in node)
-    size = np.array([sizes[n] for n in node], np.int64)
+    size = np.array([_bytes(items[n], dtype[n]) for n in node], np.int64)
     tick = profile.tick_ps
     return _Calls(keys, runs.start_ticks[rows] * tick, runs.duration_ticks[rows] * tick, size, size < 0)
 
@@ -212,12 +225,8 @@ def _name(profile: Profile, node: int) -> str:
     return found[1] if found else text
 
 
-def _bytes(profile: Profile, node: int) -> int:
-    """Bytes that a collective takes in, -1 when unknown."""
-    rows = np.flatnonzero(profile.attributes.node == node)
-    said = {
-        profile.strings[k]: profile.strings[v]
-        for k, v in zip(profile.attributes.key[rows].tolist(), profile.attributes.value[rows].tolist(), strict=True)
-    }
-    items, item = said.get("In msg nelems", ""), _ITEM_BYTES.get(said.get("dtype", "").lower(), 0)
-    return int(items) * item if items.isdecimal() and item else -1
+def _bytes(items: str, dtype: str) -> int:
+    """Bytes that a collective of so many items takes in, -1 when unknown."""
+    each = _ITEM_BYTES.get(dtype.lower(), 0)
+    known = each and items.isdecimal() and len(items) < _LONGEST_NUMBER
+    return int(items) * each if known else -1
