@@ -256,7 +256,7 @@ def test_a_task_shows_what_it_waited_for_and_the_gap_before_it(tmp_path: Path) -
     first = answer(record, task="7")["task"]
     assert first["gap"] is None
     assert [row["id"] for row in first["successors"]] == [str(RING + 3)]
-    for absent in ("8", "x", "-1", str(1 << 70)):
+    for absent in ("8", "x", "-1", str(1 << 70), "9" * 5000):
         with pytest.raises(OptionError, match="no task"):
             answer(record, task=absent)
 

@@ -190,6 +190,8 @@ def test_an_invocation_that_is_not_there_is_refused(invocation: int) -> None:
     [
         ({"unit": "us", "M0": "0.0", "M1": "9.5"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
         ({"unit": "cycles", "M0": "1.5", "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
+        ({"unit": "cycles", "M0": "9" * 5000, "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
+        ({"unit": "cycles", "M0": str(1 << 64), "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
         ({"M0": "90", "M1": "500"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
         ({"unit": "cycles", "M0": "90", "M1": "402"}, ["L2_ORDER"], {"ordered": False, "partition": None}),
         (

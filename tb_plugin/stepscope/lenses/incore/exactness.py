@@ -13,6 +13,15 @@ Ints = NDArray[Any]
 TOP = np.uint64((1 << 64) - 1)
 
 
+_MOST_DIGITS = 20
+
+
+def counter_value(text: str) -> int | None:
+    """The 64-bit counter value that a text stands for, None where it stands for none."""
+    value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1
+    return value if 0 <= value <= TOP else None
+
+
 def difference(later: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> Ints:
     """`later - earlier`, negative where later is the smaller, exact for any two counter values."""
     wrapped: Ints = (later - earlier).view(np.int64)

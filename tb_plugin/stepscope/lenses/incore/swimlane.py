@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import OptionError
+from stepscope.lenses.incore.exactness import counter_value
 from stepscope.model.incore import Engine, InCore
 from stepscope.model.incore_capture import Clock
 
@@ -49,10 +50,10 @@ def task_document(record: InCore, task_id: str) -> Json:
     Raises:
         OptionError: There is no such task.
     """
-    known = task_id.isdecimal() and int(task_id) < 1 << 64
-    number = np.uint64(int(task_id) if known else 0)
+    known = counter_value(task_id)
+    number = np.uint64(known or 0)
     which = np.flatnonzero(record.tasks.task == number)
-    if not known or not len(which):
+    if known is None or not len(which):
         raise OptionError(f"no task {task_id!r:.40}", where="incore, option task", remedy="Give an id of task_bounds")
     edges = record.dependencies
     before = np.unique(edges.predecessor[edges.successor == number])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.exactness import Ints, counter_value, difference
 from stepscope.model.incore import InCore
 
 Bools = NDArray[np.bool_]
@@ -70,8 +70,8 @@ def _apart(code: str) -> TaskLink:
 def _bounds(record: InCore, invocations: int) -> tuple[U64, U64] | None:
     """M0 and M1 as counter values, or None where they are no integers."""
     rows = record.task_bounds
-    texts = [[record.text(i) for i in column.tolist()] for column in (rows.start, rows.end)]
-    if not all(text.isdecimal() and int(text) < 1 << 64 for column in texts for text in column):
+    values = [[counter_value(record.text(i)) for i in column.tolist()] for column in (rows.start, rows.end)]
+    if any(None in column for column in values):
         return None
-    start, end = (np.array([int(text) for text in column], np.uint64) for column in texts)
+    start, end = (np.array(column, np.uint64) for column in values)
     return np.broadcast_to(start, invocations), np.broadcast_to(end, invocations)

@@ -31,15 +31,15 @@ def scopes_in_time(profile: Profile, path: str = "") -> list[str]:
 
 def merged(mine: list[str], theirs: list[str]) -> list[str]:
     """Both orders in one: what only the other has stands behind what it follows there."""
-    order, known = list(mine), set(mine)
-    place = 0
+    behind: dict[str, list[str]] = {key: [] for key in mine}
+    first: list[str] = []
+    place = first
     for key in theirs:
-        if key in known:
-            place = order.index(key) + 1
+        if key in behind:
+            place = behind[key]
         else:
-            order.insert(place, key)
-            place += 1
-    return order
+            place.append(key)
+    return first + [one for key in mine for one in (key, *behind[key])]
 
 
 def _first_starts(profile: Profile, parents: list[int]) -> list[int]:
