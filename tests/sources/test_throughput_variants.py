@@ -79,6 +79,22 @@ def test_each_form_of_a_console_line_is_read(tmp_path: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize(
+    "line",
+    [
+        STAMP + "Saving checkpoint at step {n}",
+        STAMP + "Effective batch size is {n}",
+        STAMP + "| Train Device=xla:0/{n}, Step=10, Rate=12.50 samples/sec, GlobalRate=12.25 samples/sec",
+    ],
+)
+def test_numbers_of_thousands_of_digits_are_none(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "run.log"
+    path.write_text(line.format(n="9" * 5000) + "\n" + CONSOLE["Cerebras"][0] + "\n")
+    found = records(path)[-1]
+    assert found.samples.step.tolist() == [20]
+    assert (found.batch_size, found.header.rank) == (0, -1)
+
+
+@pytest.mark.parametrize(
     ("entry", "want"),
     [
         ({"train_samples_per_second": 5.0, "train_runtime": 2.0}, [("train", "samples")]),

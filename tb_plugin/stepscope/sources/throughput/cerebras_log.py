@@ -104,7 +104,7 @@ def _rule(points: Sequence[Point], found: Origin | None) -> str:
 def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
     if phase != "train":
         return [], Spans()
-    rows = [(0, begin - base, end - base) for _, begin, end in log.checkpoints if end is not None]
+    rows = [(0, begin - base, end - base) for begin, end in log.checkpoints if end is not None]
     evaluations = [point.time_ns for point in log.points if point.phase == "eval" and point.time_ns is not None]
     trained = [point.time_ns for point in log.points if point.phase == "train" and point.time_ns is not None]
     inner = [stamp for stamp in evaluations if trained and trained[0] < stamp < trained[-1]]
@@ -116,7 +116,7 @@ def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
 
 
 def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin | None, base: int) -> Header:
-    rank = re.search(r":\d+/(\d+)$", points[0].device)
+    rank = re.search(r":\d+/(\d{1,9})$", points[0].device)
     return Header(
         rank=int(rank[1]) if rank else -1,
         producer="console log",

@@ -27,10 +27,10 @@ _RATE_LINES = tuple(
 _PAIR = re.compile(r"(\w+)[=>]\s*([^\s,]+)(?:\s+(\w+)/s(?:ec)?\b)?")
 _DATE = re.compile(r"\b[A-Z][a-z]{2} ([A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\b")
 _CLOCK = re.compile(r"\b(\d\d):(\d\d):(\d\d)\b")
-_SAVING = re.compile(r"Saving checkpoint at (?:global )?step (\d+)")
+_SAVING = re.compile(r"Saving checkpoint at (?:global )?step \d")
 _SAVED = re.compile(r"Saved checkpoint\b")
 _BEGIN = re.compile(r"Beginning appliance run|Epoch \d+ (train|test) begin")
-_BATCH = re.compile(r"Effective batch size is (\d+)")
+_BATCH = re.compile(r"Effective batch size is (\d{1,12})\b")
 
 RATE_MARK = re.compile(rb"\bRate=\s*[\d.]+.{0,40}?\bGlobalRate=", re.DOTALL)
 
@@ -60,14 +60,14 @@ class ConsoleLog:
 
     Attributes:
         begins: When loops began, with the number of points printed before.
-        checkpoints: Step, begin and end of each; None where the end is not printed.
+        checkpoints: Begin and end of each; None where the end is not printed.
         dated: Whether times are Unix times.
         broken: Lines that look like rates and cannot be read.
     """
 
     points: list[Point] = field(default_factory=list)
     begins: list[tuple[int, int]] = field(default_factory=list)
-    checkpoints: list[tuple[int, int, int | None]] = field(default_factory=list)
+    checkpoints: list[tuple[int, int | None]] = field(default_factory=list)
     batch_size: int = 0
     dated: bool = True
     broken: list[int] = field(default_factory=list)
@@ -163,14 +163,12 @@ def _take_event(log: ConsoleLog, day: _Days, line: str, stamp: int | None) -> No
         stamp = day.absolute(line) if stamp is None else stamp
         if stamp is not None:
             log.begins.append((len(log.points), stamp))
-    saving = _SAVING.search(line)
     if stamp is None:
         return
-    if saving:
-        log.checkpoints.append((int(saving[1]), stamp, None))
-    elif _SAVED.search(line) and log.checkpoints and log.checkpoints[-1][2] is None:
-        step, begin, _ = log.checkpoints[-1]
-        log.checkpoints[-1] = (step, begin, stamp)
+    if _SAVING.search(line):
+        log.checkpoints.append((stamp, None))
+    elif _SAVED.search(line) and log.checkpoints and log.checkpoints[-1][1] is None:
+        log.checkpoints[-1] = (log.checkpoints[-1][0], stamp)
 
 
 def series_of(log: ConsoleLog) -> Iterator[tuple[str, str, list[Point], int | None]]:
