@@ -72,6 +72,11 @@ def test_bars_that_name_no_task_are_counted(tmp_path: Path) -> None:
     assert record.header.losses[0].count == 2
 
 
+def test_a_core_of_thousands_of_digits_is_none(tmp_path: Path) -> None:
+    record = read(tmp_path, [*MERGED, name(4, "AIV_" + "9" * 5000, 7), bar(4, 7, 9.0, 1.0, "x(t1)", taskId=1)])
+    assert record.header.losses[0].count == 1
+
+
 def test_a_trace_of_cores_without_a_task_is_no_empty_chart(tmp_path: Path) -> None:
     with pytest.raises(DamagedSource, match="without a task"):
         read(tmp_path, MERGED[:5])

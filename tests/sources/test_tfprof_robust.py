@@ -76,7 +76,7 @@ def test_flipped_bytes_of_raw_data_are_said_or_refused(data: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "manifest", ["", "[]", "{}", '{"calls": 3}', '{"calls": [{"graph": "../../etc/passwd"}]}', "{"]
+    "manifest", ["", "[]", "{}", '{"calls": 3}', '{"calls": [{"graph": "../../etc/passwd"}]}', "{", "[" * 200_000]
 )
 def test_a_strange_manifest_is_passed_over(data: Path, tmp_path: Path, manifest: str) -> None:
     for file in (data / "tfprof/raw/tiny").glob("*.gz"):

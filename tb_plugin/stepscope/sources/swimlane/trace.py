@@ -17,7 +17,7 @@ Event = Mapping[str, Any]
 
 _WORKERS = ("Worker View", "AICore View", "Machine View")
 _BLOCK = re.compile(r"block\d+$")
-_CORE = re.compile(r"(AIC|AIV)\b.*?(\d+)|(AIC|AIV)_(\d+)")
+_CORE = re.compile(r"(AIC|AIV)\b.*?(\d{1,9})|(AIC|AIV)_(\d{1,9})")
 _TRACE = re.compile(rb'"(Worker View|AICore View|Machine View|AIC_\d+|AIV_\d+|AIC \(core\d+\)|AIV\d? \(core\d+\))"')
 _LABEL = re.compile(r"(.*?)[(#]")
 

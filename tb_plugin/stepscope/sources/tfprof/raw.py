@@ -233,7 +233,7 @@ def _listed(manifest: Path) -> list[_Part]:
     try:
         calls = json.loads(manifest.read_bytes())["calls"]
         return list(_of_calls(manifest.parent, calls))
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return []
 
 
