@@ -85,8 +85,8 @@ def from_timing(
         magic: The same for a constant word.
         slot_id: `{"column", "expected"?: {"base", "per_slot"}}`, by default the slot's number.
         slot_map: See `incore_slots.cores_of`.
-        l2: Bounds of the whole task, `{"unit", "M0", "M1", "epoch"?, "task_id"?, "source"?}`; M0 and M1 may be lists with
-            one per invocation. The last two say which task of which capture they are of.
+        l2: Bounds of the whole task, `{"unit", "M0", "M1", "epoch"?, "task_id"?, "source"?}`; M0 and M1 may be lists
+            with one per invocation. The last two say which task of which capture they are of.
         pairs: See `incore_runs.runs_group`.
         split_runs: See `incore_runs.runs_group`.
         read_pairs: Counter values [sample, 2] of reads with nothing between them.
