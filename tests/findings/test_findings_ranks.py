@@ -65,3 +65,17 @@ def test_ranks_of_a_job_without_a_name_are_those_beside_each_other(shared: Path)
     assert late["title"].endswith("for rank 7")
     assert len({place["run"] for place in late["evidence"]}) == 8
     assert "exposed-communication" not in {one["rule"] for one in every}
+
+
+@pytest.mark.parametrize(("ranks", "together"), [((0, 1), 1), ((0, 0), 2), ((0, 1, 1), 3)])
+def test_runs_beside_each_other_are_a_job_where_no_rank_is_there_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ranks: Sequence[int], together: int
+) -> None:
+    for place, number in enumerate(ranks):
+        with stepscope.Writer(str(tmp_path), rank=number, world_size=2) as writer:
+            writer.throughput("train").add(8, step=1)
+        (tmp_path / f"rank_{number}").rename(tmp_path / f"{place}")
+    asked: list[Subject[Any]] = []
+    monkeypatch.setattr("stepscope.queries.subjects.find", lambda subjects, _: asked.extend(subjects) or [])
+    stepscope.open(tmp_path).findings()
+    assert len({subject.job or subject.run for subject in asked}) == together

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, Subject, find, unreadable
+from stepscope.model.columns import Header
 from stepscope.queries.catalog import RecordRef
 from stepscope.queries.lenses import LENS_KINDS, LENSES
 from stepscope.queries.selection import allowed, newest_of_each, require_any
@@ -29,14 +31,15 @@ def findings(source: Source) -> list[Finding]:
 
 
 def _find(source: Source, refs: Iterable[tuple[str, RecordRef]]) -> list[Finding]:
-    found: list[Subject[Any]] = []
+    found: list[tuple[Subject[Any], Header]] = []
     lost: list[Finding] = []
     for lens, ref in refs:
         try:
-            found.append(Subject(lens, ref.run, ref.name, _result(source, lens, ref), _job(source, ref)))
+            subject: Subject[Any] = Subject(lens, ref.run, ref.name, _result(source, lens, ref))
+            found.append((subject, source.read(ref).header))
         except StepscopeError as error:
             lost.append(unreadable(Subject(lens, ref.run, ref.name, None), error))
-    return [*find(found, RULES), *lost]
+    return [*find(_with_jobs(found), RULES), *lost]
 
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:
@@ -44,12 +47,24 @@ def _latest(source: Source, kind: str) -> list[RecordRef]:
     return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, choice))
 
 
-def _job(source: Source, ref: RecordRef) -> str:
-    """The job that a record's run is one of several ranks of; where it has no name, ranks of as many beside it."""
-    header = source.read(ref).header
+def _with_jobs(found: Sequence[tuple[Subject[Any], Header]]) -> list[Subject[Any]]:
+    """The subjects with the job that their run is one of several ranks of.
+
+    A job without a name is of the runs beside each other that say to be of as many ranks, where no rank is there twice.
+    """
+    jobs = [_job(subject.run, header) for subject, header in found]
+    there = Counter((job, one.lens, one.name, header.rank) for job, (one, header) in zip(jobs, found, strict=True))
+    several = {job for (job, *_), count in there.items() if count > 1}
+    return [
+        dataclasses.replace(subject, job="" if job in several and not header.job else job)
+        for job, (subject, header) in zip(jobs, found, strict=True)
+    ]
+
+
+def _job(run: str, header: Header) -> str:
     if header.world_size <= 1:
         return ""
-    return header.job or f"{ref.run.rpartition('/')[0]}, {header.world_size} ranks"
+    return header.job or f"{run.rpartition('/')[0]}, {header.world_size} ranks"
 
 
 def _result(source: Source, lens: str, ref: RecordRef) -> Any:
