@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ import pytest
 import stepscope
 from stepscope.errors import OptionError
 from stepscope.integrations.torch import module_scopes, profile_steps, trace_handler
+from stepscope.lenses.throughput import analyze
 from stepscope.model.profile import Profile
+from stepscope.model.throughput import Throughput
 from stepscope.store.local import LocalStore
 from stepscope.store.reading import RecordEntry
 
@@ -85,6 +88,57 @@ def test_the_handler_logs_every_cycle_of_a_schedule(tmp_path: Path) -> None:
             torch.ones(3).add(1)
             profiler.step()
     assert [run_counts(profile)["aten::add"] for profile in records(tmp_path)] == [1, 1]
+
+
+def rate_record(directory: Path) -> Throughput:
+    (record,) = [one for one in records(directory) if isinstance(one, Throughput)]
+    return record
+
+
+def train_slowly_exported(directory: Path, monkeypatch: pytest.MonkeyPatch) -> Throughput:
+    """A loop of 40 steps, one of them profiled, whose trace takes 0.3 s to be logged."""
+    log_profile = stepscope.Writer.log_profile
+
+    def slowly(*args: Any, **kwargs: Any) -> None:
+        time.sleep(0.3)
+        log_profile(*args, **kwargs)
+
+    monkeypatch.setattr(stepscope.Writer, "log_profile", slowly)
+    with stepscope.Writer(directory) as writer, profile_steps(writer, steps=20) as profiler:
+        rate = writer.throughput()
+        for step in range(40):
+            torch.ones(3).add(1)
+            rate.add(1, step=step)
+            profiler.step()
+    return rate_record(directory)
+
+
+def test_the_time_of_the_profiler_is_no_stall_and_no_time_of_training(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    record = train_slowly_exported(tmp_path, monkeypatch)
+    assert [record.strings[kind] for kind in record.spans.kind] == ["profile"] * 2, "it starts, and it is logged"
+    (series,) = analyze(record).series
+    kinds = [note.kind for note in series.annotations]
+    assert "stall" not in kinds
+    longest = max(
+        (note for note in series.annotations if note.kind == "profile"), key=lambda n: n.evidence["duration_ns"]
+    )
+    assert longest.title.startswith("Profiling of ")
+    training = series.statistics["training_only"]
+    assert training["left_out_ns"]["profile"] >= 300_000_000 > training["duration_ns"]
+
+
+def test_a_handler_of_ones_own_profiler_marks_its_time_too(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        train, other = writer.throughput("train"), writer.throughput("other")
+        train.add(1)
+        other.close()
+        with torch.profiler.profile() as profiler:
+            torch.ones(3).add(1)
+        trace_handler(writer)(profiler)
+    record = rate_record(tmp_path)
+    assert [record.strings[kind] for kind in record.spans.kind] == ["profile"]
 
 
 def test_ops_agree_with_the_profilers_own_table(tmp_path: Path) -> None:

@@ -128,6 +128,19 @@ def test_spans_and_resets_keep_their_place(tmp_path: Path) -> None:
     assert record.resets.offset_ns.tolist() == [0, 2_500_000_000]
 
 
+def test_a_span_of_the_writer_is_on_every_open_series(tmp_path: Path) -> None:
+    with stepscope.Writer(tmp_path) as writer:
+        for name in ("train", "tokens", "closed"):
+            writer.throughput(name).add(1)
+        writer.throughput("closed").close()
+        with writer.span("profile"):
+            pass
+    store = LocalStore(logdir=str(tmp_path))
+    store.refresh()
+    spans = {entry.name: len(store.read(entry).spans) for entry in store.entries()}  # type: ignore[attr-defined]
+    assert spans == {"train": 1, "tokens": 1, "closed": 0}
+
+
 def test_a_span_that_has_not_ended_is_in_the_flushed_file(tmp_path: Path) -> None:
     with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
         rate = writer.throughput()

@@ -13,6 +13,7 @@ const SPAN_HUES: Readonly<Record<string, string>> = {
   evaluation: "#1f8f76",
   compile: "#b3702d",
   data: "#b8475f",
+  profile: "#5f6b7a",
 };
 
 const MARK_HUES: Readonly<Record<string, string>> = {

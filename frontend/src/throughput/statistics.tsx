@@ -23,7 +23,7 @@ const FIGURES: readonly [string, string, Quantity, string, Pick][] = [
     "training",
     "training only",
     "rate",
-    "Without compile, checkpoint, evaluation and data spans",
+    "Without compile, checkpoint, evaluation, profile and data spans",
     (s) => s.training_only.per_sec,
   ],
   ["steps", "steps", "rate", "Steps of training per second", (s) => s.steps_per_sec],

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Any
 
 from stepscope.errors import OptionError
@@ -25,7 +25,8 @@ from stepscope.shim.writer import Writer
 def profile_steps(writer: Writer, *, steps: int | Iterable[int], name: str = "jax") -> Iterator[StepProfiler]:
     """Profiles chosen steps of a loop and logs each run of consecutive ones.
 
-    Call `step()` on what this gives at the end of every step of the loop.
+    Call `step()` on what this gives at the end of every step of the loop. While a trace is stopped and logged, a span
+    `profile` is open on the writer's throughput series.
 
     Args:
         writer: Where to log.
@@ -110,9 +111,10 @@ class StepProfiler:
 
         directory, self._directory = self._directory, None
         assert directory is not None
-        with directory:
+        with directory, ExitStack() as span:
             try:
                 jax.block_until_ready(outputs)
+                span.enter_context(self._writer.span("profile"))
                 jax.profiler.stop_trace()
             except (RuntimeError, OSError) as error:
                 self._writer.failed(f"profile {self._name}", error)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import tempfile
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from threading import get_ident
 from typing import TYPE_CHECKING, Any
@@ -32,15 +32,26 @@ _WRAPPERS = frozenset({"_orig_mod", "_fsdp_wrapped_module", "_checkpoint_wrapped
 def trace_handler(writer: Writer, *, name: str = "torch") -> Callable[[profile], None]:
     """What `torch.profiler.profile(on_trace_ready=...)` calls: logs each finished cycle as a profile.
 
-    The record's step is the first that was profiled. A trace that cannot be exported is counted in `writer.failures`
-    and does not stop the loop.
+    The record's step is the first that was profiled. Meanwhile a span `profile` is open on the writer's throughput
+    series: the time is the profiler's, not the training's. A trace that cannot be exported is counted in
+    `writer.failures` and does not stop the loop.
 
     Args:
         writer: Where to log.
         name: The name of the record.
     """
 
+    log = _cycle_logger(writer, name)
+
     def handle(profiler: profile) -> None:
+        with writer.span("profile"):
+            log(profiler)
+
+    return handle
+
+
+def _cycle_logger(writer: Writer, name: str) -> Callable[[profile], None]:
+    def log(profiler: profile) -> None:
         with tempfile.TemporaryDirectory(prefix="stepscope-") as directory:
             path = Path(directory) / "trace.json"
             try:
@@ -50,7 +61,7 @@ def trace_handler(writer: Writer, *, name: str = "torch") -> Callable[[profile],
                 return
             writer.log_profile(path, name=name)
 
-    return handle
+    return log
 
 
 @contextmanager
@@ -60,6 +71,8 @@ def profile_steps(
     """Profiles chosen steps of a loop and logs each run of consecutive ones as a profile.
 
     Call `step()` on what this gives at the end of every step of the loop. The step before a chosen one is for warm-up.
+    While the profiler starts, and while a trace is collected and logged, a span `profile` is open on the writer's
+    throughput series.
 
     Args:
         writer: Where to log.
@@ -71,8 +84,6 @@ def profile_steps(
     Raises:
         OptionError: No step is chosen, or one is negative.
     """
-    import torch
-
     chosen = frozenset([steps] if isinstance(steps, int) else steps)
     if not chosen or min(chosen) < 0:
         raise OptionError(f"steps to profile are {sorted(chosen)}", remedy="Choose steps from 0, such as range(10, 13)")
@@ -80,10 +91,22 @@ def profile_steps(
     with ExitStack() as stack:
         if model is not None:
             stack.enter_context(module_scopes(model))
-        handler = trace_handler(writer, name=name)
-        yield stack.enter_context(
-            torch.profiler.profile(schedule=_schedule(chosen), on_trace_ready=handler, **settings)
-        )
+        handler = _cycle_logger(writer, name)
+        yield stack.enter_context(_profiler(writer)(schedule=_schedule(chosen), on_trace_ready=handler, **settings))
+
+
+def _profiler(writer: Writer) -> type[profile]:
+    """PyTorch's profiler, with a span on the writer's series while it starts, and while it stops and is logged."""
+    from torch.profiler import ProfilerAction, profile
+
+    class SpanProfiler(profile):  # type: ignore[misc]
+        def step(self) -> None:
+            works = {ProfilerAction.NONE, ProfilerAction.RECORD_AND_SAVE}
+            changes = self.schedule(self.step_num + 1) is not self.current_action
+            with writer.span("profile") if changes and self.current_action in works else nullcontext():
+                super().step()
+
+    return SpanProfiler
 
 
 def _schedule(chosen: frozenset[int]) -> Callable[[int], ProfilerAction]:

@@ -31,8 +31,11 @@ UNKNOWN_NS = -(2**63)
 SAME_RATE = 1e-3
 """How far two rates may lie apart, of the greater, and still be one value printed or rounded twice."""
 
-SPAN_KINDS = ("compile", "checkpoint", "evaluation", "data", "pause")
-"""The spans that are not training; `pause` is one whose cause the source does not state. Any other word is training."""
+SPAN_KINDS = ("compile", "checkpoint", "evaluation", "profile", "data", "pause")
+"""The spans that are not training. `profile` is what profiling itself takes to store a trace, `pause` has a
+cause that the source does not state. Any other word is training."""
+PAUSE_KINDS = tuple(kind for kind in SPAN_KINDS if kind != "data")
+"""The spans in which no outputs are taken in; waits for data are part of every step."""
 
 
 class ResetKind(IntEnum):

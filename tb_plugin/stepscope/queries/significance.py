@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.result import Series, ThroughputResult
-from stepscope.model.throughput import SPAN_KINDS
+from stepscope.model.throughput import PAUSE_KINDS
 
 F64 = NDArray[np.float64]
-LEFT_OUT = frozenset(SPAN_KINDS) - {"data"}
+LEFT_OUT = frozenset(PAUSE_KINDS)
 BLOCKS = 16
 LEAST_BLOCKS = 4
 STANDARD_ERRORS = 2.5

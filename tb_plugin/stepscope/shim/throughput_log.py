@@ -197,7 +197,7 @@ class ThroughputLog:
 
     @contextmanager
     def span(self, kind: str) -> Iterator[None]:
-        """Says that the loop does something else: `compile`, `checkpoint`, `evaluation`, `data`, or another word."""
+        """Says that the loop does something else: a word of `stepscope.model.throughput.SPAN_KINDS`, or another."""
         self._owner.wake()
         opened = (kind if isinstance(kind, str) else shown(kind), self._clock())
         self._buffers.open_spans.append(opened)

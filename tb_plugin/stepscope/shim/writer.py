@@ -120,6 +120,16 @@ class Writer:
                 self._logs.append(log)
         return log
 
+    @contextlib.contextmanager
+    def span(self, kind: str) -> Iterator[None]:
+        """Says on every open throughput series that the loop does something else: see `ThroughputLog.span`."""
+        with self._lock:
+            open_logs = [log for log in self._logs if not log.closed]
+        with contextlib.ExitStack() as spans:
+            for log in open_logs:
+                spans.enter_context(log.span(kind))
+            yield
+
     def log_profile(self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = "") -> None:
         """Logs a profile: a record, or a file of any recognised format."""
         self._log(source, step, name, "profile")

@@ -11,7 +11,7 @@ import pytest
 from stepscope.lenses import throughput
 from stepscope.lenses.options import specs
 from stepscope.lenses.throughput import ThroughputOptions, analyze
-from stepscope.model.throughput import Throughput
+from stepscope.model.throughput import PAUSE_KINDS, Throughput
 from stepscope.shim.settings import SeriesSettings
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -23,7 +23,7 @@ def kinds() -> set[str]:
     folder = Path(throughput.__file__).parent
     source = (folder / "disturbances.py").read_text(encoding="utf-8")
     found = set(re.findall(r'Annotation\(\s*"(\w+)"', source))
-    return found | {"resume", "reset", "compile", "checkpoint", "evaluation", "pause"}
+    return found | {"resume", "reset", *PAUSE_KINDS}
 
 
 @pytest.mark.parametrize("option", [spec.name for spec in specs(ThroughputOptions)])

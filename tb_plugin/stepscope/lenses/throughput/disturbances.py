@@ -13,7 +13,7 @@ from stepscope.lenses.throughput.patterns import Blocks, Period, blocks, flat_in
 from stepscope.lenses.throughput.rates import Questions
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.lenses.throughput.stretches import span_intervals
-from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
+from stepscope.model.throughput import PAUSE_KINDS, UNKNOWN_NS, ResetKind, Throughput
 
 Bools = NDArray[np.bool_]
 MOST_OF_A_KIND = 20
@@ -130,7 +130,7 @@ def _timed(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> Ite
 
 
 def _inside_spans(record: Throughput, run: Pace) -> Bools:
-    spans = span_intervals(record, ["compile", "checkpoint", "evaluation", "pause"])
+    spans = span_intervals(record, PAUSE_KINDS)
     return run.touched(spans.start_ns, spans.end_ns)
 
 
@@ -160,7 +160,7 @@ def _first_step(run: Pace, pause: pauses.Pause, base_ns: int) -> Annotation:
 def _span_annotations(
     record: Throughput, run: Pace, typical: float, disturbed: Bools, base_ns: int
 ) -> Iterator[Annotation]:
-    for kind in ("compile", "checkpoint", "evaluation", "pause"):
+    for kind in PAUSE_KINDS:
         spans = span_intervals(record, [kind])
         inside = np.flatnonzero((spans.end_ns > run.begin_ns[0]) & (spans.start_ns < run.end_ns[-1]))
         several = len(inside) > MOST_SPANS

@@ -17,8 +17,8 @@ class Annotation:
     """Something that disturbed the run, or that a reader must know to read the rates.
 
     Attributes:
-        kind: One word: first_step, checkpoint, burst, stall, evaluation, blocks, aliasing, data_wait, clock_step,
-            per_batch, reset, resume, unknown_batch, excerpt.
+        kind: One word: first_step, checkpoint, burst, stall, evaluation, profile, blocks, aliasing, data_wait,
+            clock_step, per_batch, reset, resume, unknown_batch, excerpt.
         title: What it is, in a few words.
         text: How to read it, in plain sentences.
         start_ns: When it began, absolute; None when it is about the whole run.

@@ -46,6 +46,11 @@ _SPANS: dict[str, Words] = {
         "Evaluation",
         "No training samples are counted meanwhile: both rates fall without training being slower.",
     ),
+    "profile": (
+        "Profiling",
+        "The profiler stores a trace, and no samples are counted meanwhile: both rates fall, only because of the "
+        "profiling. Steps that are being profiled may be slower, too.",
+    ),
     "pause": (
         "Pause",
         "No samples are counted between two blocks of training. The source does not say why.",
