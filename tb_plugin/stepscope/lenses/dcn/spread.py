@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.lenses.dcn.grouped import by_key, percentiles
 from stepscope.lenses.dcn.pairing import I64
-from stepscope.lenses.dcn.percentiles import percentiles
 from stepscope.lenses.dcn.rows import FIGURES
 from stepscope.lenses.dcn.tables import HostTable
 from stepscope.lenses.dcn.tabulate import Pool
@@ -44,17 +44,11 @@ def distributions(pool: Pool, chosen: I64) -> list[dict[str, Any]]:
     """
     found = pool.occurrences.take(chosen)
     rows = []
-    for key, mine in _by_key(found.key):
+    for key, mine in by_key(found.key):
         program, rendezvous = pool.names[key]
         values = {f"{figure}_ps": percentiles(getattr(found, f"{figure}_ps")[mine]) for figure in FIGURES}
         rows.append({"program": program, "rendezvous": rendezvous, "occurrences": len(mine), **values})
     return sorted(rows, key=lambda row: (row["program"], row["rendezvous"]))
-
-
-def _by_key(key: I64) -> Iterator[tuple[int, I64]]:
-    order = np.argsort(key, kind="stable")
-    keys, first = np.unique(key[order], return_index=True)
-    yield from zip(keys.tolist(), np.split(order, first[1:]), strict=len(keys) > 0)
 
 
 def stragglers(hosts: Sequence[HostTable]) -> list[Straggler]:

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.lenses.dcn.grouped import by_key, percentiles
 from stepscope.lenses.dcn.pairing import I64, Flags
-from stepscope.lenses.dcn.percentiles import percentiles
 from stepscope.model.collectives import Collectives, Transfers
 
 SLOWER = 2.0
@@ -55,19 +55,21 @@ class NetworkTransfers:
         """Transfers by source and destination, those that take most time first; `slow` marks slow pairs."""
         slow = self.slow_pairs()
         rows = [
-            {**dict(zip(_PAIR, names, strict=True)), **self._figures(self.pair == i), "slow": i in slow}
-            for i, names in enumerate(self.pairs)
+            {**dict(zip(_PAIR, self.pairs[i], strict=True)), **self._figures(mine), "slow": i in slow}
+            for i, mine in by_key(self.pair)
         ]
         return sorted(rows, key=lambda row: -row["total_ps"])
 
     def slow_pairs(self) -> set[int]:
         """The pairs that are slower than the others for transfers of the same size."""
-        bucket, found = _bucket(self.payload_bytes), set()
-        for b in np.unique(bucket).tolist():
-            pairs = {p: self.duration_ps[(bucket == b) & (self.pair == p)] for p in np.unique(self.pair[bucket == b])}
-            medians = {int(p): float(np.median(took)) for p, took in pairs.items()}
-            typical = float(np.median(list(medians.values())))
-            found |= {p for p, median in medians.items() if len(medians) > 2 and median > SLOWER * typical}
+        medians: dict[int, dict[int, float]] = {}
+        for key, rows in by_key(_bucket(self.payload_bytes) * len(self.pairs) + self.pair):
+            bucket, pair = divmod(key, len(self.pairs))
+            medians.setdefault(bucket, {})[pair] = float(np.median(self.duration_ps[rows]))
+        found: set[int] = set()
+        for of_pair in medians.values():
+            typical = float(np.median(list(of_pair.values())))
+            found |= {pair for pair, median in of_pair.items() if len(of_pair) > 2 and median > SLOWER * typical}
         return found
 
     def in_flight(self, network_gbps: float | None = None, points: int = POINTS) -> dict[str, Any]:
@@ -80,11 +82,13 @@ class NetworkTransfers:
         first, last = int(self.start_ps.min()), int((self.start_ps + self.duration_ps).max())
         width = max(-(-(last - first) // points), 1)
         edges = first + width * np.arange(points + 1)
-        names = np.array(self.host)
-        hosts = {name: self._over_time(names == name, edges, network_gbps) for name in dict.fromkeys(self.host)}
+        names = list(dict.fromkeys(self.host))
+        number = {name: i for i, name in enumerate(names)}
+        of_host = by_key(np.array([number[name] for name in self.host]))
+        hosts = {names[i]: self._over_time(mine, edges, network_gbps) for i, mine in of_host}
         return {"base_ns": str(self.base_ns), "start_ps": str(first), "width_ps": width, "hosts": hosts}
 
-    def _over_time(self, mine: Flags, edges: I64, network_gbps: float | None) -> dict[str, Any]:
+    def _over_time(self, mine: I64, edges: I64, network_gbps: float | None) -> dict[str, Any]:
         start, took = self.start_ps[mine], np.maximum(self.duration_ps[mine], 1)
         size = self.payload_bytes[mine].astype(np.float64)
         moved = np.diff(_moved_before(edges, start, took, size))
@@ -95,7 +99,7 @@ class NetworkTransfers:
         ended = np.searchsorted(np.sort(start + took), edges[:-1], side="right")
         return {"gbps": gbps.tolist(), "capacity_share": share, "transfers": (started - ended).tolist()}
 
-    def _figures(self, mine: Flags) -> dict[str, Any]:
+    def _figures(self, mine: I64 | Flags) -> dict[str, Any]:
         took, size = self.duration_ps[mine], int(self.payload_bytes[mine].sum())
         total = int(took.sum())
         gbps = size * 8e3 / total if total else None
@@ -160,11 +164,11 @@ def network_latencies(records: Sequence[Collectives]) -> list[dict[str, Any]]:
     """Latency of the network by collective, where the profile says it, the largest median first."""
     found: dict[str, list[I64]] = {}
     for record in records:
-        rows = record.transfers
-        known = rows.latency_ps >= 0
-        for label in np.unique(rows.label[known]).tolist():
+        known = record.transfers.latency_ps >= 0
+        latency_ps = record.transfers.latency_ps[known]
+        for label, mine in by_key(record.transfers.label[known]):
             text = record.strings[label] if label >= 0 else ""
-            found.setdefault(text, []).append(rows.latency_ps[known & (rows.label == label)])
+            found.setdefault(text, []).append(latency_ps[mine])
     joined = {label: np.concatenate(parts) for label, parts in found.items()}
     table = [{"rendezvous": k, "count": len(v), "latency_ps": percentiles(v)} for k, v in joined.items()]
     return sorted(table, key=lambda row: -row["latency_ps"]["p50"])

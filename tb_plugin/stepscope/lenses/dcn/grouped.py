@@ -1,0 +1,24 @@
+"""What occurrences and transfers have in common, and percentiles that are figures of real ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from stepscope.lenses.dcn.pairing import I64
+
+PERCENTS = {"min": 0, "p50": 50, "p95": 95, "max": 100}
+
+
+def percentiles(values: I64) -> dict[str, int]:
+    """Least, median, 95th percentile and largest by nearest rank."""
+    ordered = np.sort(values)
+    return {name: int(ordered[max(-(-len(ordered) * p // 100) - 1, 0)]) for name, p in PERCENTS.items()}
+
+
+def by_key(key: I64) -> Iterator[tuple[int, I64]]:
+    """Each key, ascending, with the rows that have it."""
+    order = np.argsort(key, kind="stable")
+    keys, first = np.unique(key[order], return_index=True)
+    yield from zip(keys.tolist(), np.split(order, first[1:]), strict=len(keys) > 0)
