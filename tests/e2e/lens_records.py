@@ -100,8 +100,8 @@ class Panel:
         while quiet < 2:
             self.page.wait_for_timeout(40)
             waiting = any("/data/plugin/stepscope/" in request.url for request in self.asked)
-            quiet = 0 if waiting else quiet + 1
-        self.frame.wait_for_function("() => !document.querySelector('.skeleton, .busy')")
+            loading = self.frame.locator(".skeleton, .busy").count() > 0
+            quiet = 0 if waiting or loading else quiet + 1
 
     def theme(self, theme: str) -> None:
         """Turns TensorBoard's theme."""

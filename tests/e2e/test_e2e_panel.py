@@ -83,7 +83,7 @@ def test_both_themes_paint_their_own_background(plain: Server, watched: Watched,
     panel = open_tab(watched, plain)
     expect(rows(panel).first).to_be_visible()
     watched.page.evaluate(f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})")
-    watched.page.wait_for_timeout(200)
+    expect(watched.frame().locator("html")).to_have_attribute("data-theme", theme)
     colour = panel.evaluate("body => getComputedStyle(body).backgroundColor")
     channels = [int(part) for part in re.findall(r"\d+", colour)[:3]]
     assert (sum(channels) < 3 * 128) == (theme == "dark")
@@ -93,7 +93,8 @@ def test_both_themes_paint_their_own_background(plain: Server, watched: Watched,
 def test_rows_open_sort_and_are_found(plain: Server, watched: Watched) -> None:
     panel = open_tab(watched, plain)
     panel.get_by_role("radio", name="scope").click()
-    expect(rows(panel).filter(has_text="backward").first).to_be_visible()
+    # The rows of the former view stay in sight until those of this one are there.
+    expect(panel.get_by_role("treegrid", name="Rows by scope")).to_be_visible()
     before = rows_open(panel)
     rows(panel).filter(has_text="backward").first.click()
     watched.page.keyboard.press("ArrowLeft")
@@ -117,7 +118,7 @@ def test_a_copied_address_opens_the_same_picture(plain: Server, watched: Watched
     panel.get_by_role("radio", name="scope").click()
     panel.get_by_role("searchbox").fill("linear")
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
-    watched.page.wait_for_timeout(500)
+    watched.page.wait_for_function("() => /search=linear/.test(location.hash)")
     address = watched.page.url
     watched.page.goto("about:blank")
     watched.page.goto(address)
@@ -132,7 +133,7 @@ def test_a_reload_keeps_what_is_selected(plain: Server, watched: Watched) -> Non
     row = rows(panel).filter(has_text="aten::").nth(3)
     name = row.get_by_role("rowheader").inner_text()
     row.click()
-    watched.page.wait_for_timeout(500)
+    watched.page.wait_for_function("() => /stepscope.selected=/.test(location.hash)")
     watched.page.reload()
     again = watched.frame().locator("body")
     selected = again.locator("[role=row][aria-selected=true]")
@@ -142,8 +143,10 @@ def test_a_reload_keeps_what_is_selected(plain: Server, watched: Watched) -> Non
 def test_everything_works_behind_a_path_prefix(serve: Serve, watched: Watched, logdir: Path) -> None:
     panel = open_tab(watched, serve(logdir, prefix="/some/prefix"))
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
+    panel.get_by_role("tab", name="Throughput").click()
+    expect(panel.get_by_role("row").filter(has_text="rates-a").first).to_be_visible()
     asked = [answer for answer in watched.answers if "/data/plugin/stepscope/" in answer.url]
-    assert asked
+    assert any(answer.url.endswith("/static/later.js") for answer in asked)
     assert all("/some/prefix/data/plugin/stepscope/" in answer.url for answer in asked)
 
 
@@ -162,25 +165,29 @@ with stepscope.Writer(sys.argv[1], flush_secs=0.5) as writer:
     rate = writer.throughput("train", log_every=2)
     for step in range(100000):
         rate.add(8, step=step)
+        if step == 20:
+            writer.flush()
+            print("logged", flush=True)
         time.sleep(0.02)
 """
 
 
 @pytest.mark.parametrize("loader", LOADERS)
 def test_a_live_series_grows_without_a_reload(serve: Serve, watched: Watched, tmp_path: Path, loader: str) -> None:
-    training = subprocess.Popen([sys.executable, "-c", LIVE, str(tmp_path / "live")])
-    try:
-        time.sleep(2)
-        panel = open_tab(watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"), "throughput")
-        table = panel.get_by_role("row").filter(has_text="live").last
-        expect(table).to_be_visible(timeout=20_000)
-        first = last_step(table)
-        watched.page.wait_for_timeout(8_000)
-        assert last_step(table) > first
-        watched.shot(f"throughput-live-{loader}")
-    finally:
-        training.kill()
-        training.wait()
+    command = [sys.executable, "-c", LIVE, str(tmp_path / "live")]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
+        try:
+            assert training.stdout is not None
+            assert training.stdout.readline() == "logged\n"
+            panel = open_tab(watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"), "throughput")
+            table = panel.get_by_role("row").filter(has_text="live").last
+            expect(table).to_be_visible(timeout=20_000)
+            first = last_step(table)
+            expect(table.get_by_role("gridcell").last).not_to_have_text(f"{first:,}", timeout=30_000)
+            assert last_step(table) > first
+            watched.shot(f"throughput-live-{loader}")
+        finally:
+            training.kill()
 
 
 def last_step(row: Locator) -> int:

@@ -95,7 +95,7 @@ def test_every_lens_opens_from_disk(page: Watched, report: Path, lens: str, them
     panel = opened(page, report, lens=lens)
     expect(panel.get_by_role("tab", selected=True).first).to_be_visible()
     expect(panel.get_by_role("alert")).to_have_count(0)
-    page.page.wait_for_timeout(300)
+    expect(panel.locator(".skeleton, .busy")).to_have_count(0)
     page.shot(f"report-{lens}-{theme}")
     assert panel.inner_text().count("\n") > 10
 

@@ -81,13 +81,14 @@ def test_another_tab_and_back_leaves_the_table_where_it_was(panel: Panel) -> Non
     panel.show(lens="views", run=RUN, view="scope", depth="99")
     grid = panel.frame.get_by_role("treegrid")
     grid.evaluate("grid => { grid.scrollTop = 22 * 40 }")
-    panel.page.wait_for_timeout(400)
+    panel.page.wait_for_function("() => /stepscope.top=40/.test(location.hash)")
+    panel.settle()
     asked = len(panel.watched.answers)
     panel.page.get_by_role("tab", name=re.compile("scalars", re.I)).click()
-    panel.page.wait_for_timeout(300)
-    assert panel.frame.evaluate("() => document.documentElement.clientHeight") == 0
+    panel.frame.wait_for_function("() => document.documentElement.clientHeight === 0", polling=50)
     panel.page.get_by_role("tab", name=re.compile("stepscope", re.I)).click()
-    panel.page.wait_for_timeout(500)
+    panel.frame.wait_for_function("() => document.documentElement.clientHeight > 0", polling=50)
+    panel.settle()
     assert grid.evaluate("grid => grid.scrollTop") == 22 * 40
     again = [answer.url for answer in panel.watched.answers[asked:] if "/stepscope/views" in answer.url]
     assert again == [], "what is there already is not asked for again"
@@ -98,17 +99,16 @@ def test_a_question_that_another_one_supersedes_is_given_up(panel: Panel) -> Non
     given_up: list[str] = []
     panel.page.on("requestfailed", lambda request: given_up.append(request.url))
 
-    def slowly(route: Route) -> None:
-        panel.page.wait_for_timeout(10)
+    def keep_the_first_waiting(route: Route) -> None:
         if "search=ate&" in route.request.url or route.request.url.endswith("search=ate"):
             return
         route.continue_()
 
-    panel.page.route("**/data/plugin/stepscope/views*", slowly)
+    panel.page.route("**/data/plugin/stepscope/views*", keep_the_first_waiting)
     try:
         box = panel.frame.get_by_role("searchbox")
-        box.fill("ate")
-        panel.page.wait_for_timeout(400)
+        with panel.page.expect_request(lambda request: "search=ate" in request.url):
+            box.fill("ate")
         box.fill("aten::addmm")
         expect(panel.frame.get_by_text(re.compile(r"\b1 of \d+\b"))).to_be_visible()
         assert any("search=ate" in url for url in given_up)

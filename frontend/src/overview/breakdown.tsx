@@ -41,8 +41,19 @@ function newestProfile(session: Session): RunRecord | null {
 }
 
 interface BreakdownDocument {
-  readonly steps: readonly { readonly duration_ps: number }[];
+  /** One without an id where the profile names no steps. */
+  readonly steps: readonly { readonly id: number | null; readonly complete: boolean }[];
+  /** Over the complete steps. */
   readonly total_ps: Readonly<Record<string, number>>;
+}
+
+/** The mean of the complete steps in words; empty where there is none. */
+export function stepTime({ steps, total_ps }: BreakdownDocument): string {
+  const complete = steps.filter((step) => step.complete);
+  const [first] = complete;
+  const whole = Object.values(total_ps).reduce((sum, time) => sum + time, 0);
+  if (first === undefined || whole === 0) return "";
+  return `${first.id === null ? "Whole profile" : "Step"} ${format("ps", whole / complete.length)}`;
 }
 
 /** The mean step by what it is spent on, where single executions are known; else nothing. */
@@ -53,9 +64,10 @@ function StepParts({ profile }: { profile: RunRecord | null }) {
     return record === null ? null : address("views", { run: record.run, name: record.name, shape: "breakdown" });
   }, overviewVersion);
   const { steps = [], total_ps = {} } = document.data.value ?? {};
+  const title = stepTime({ steps, total_ps });
   const parts = Object.entries(total_ps).filter(([, time]) => time > 0);
   const whole = parts.reduce((sum, [, time]) => sum + time, 0);
-  if (steps.length === 0 || whole === 0) return null;
+  if (title === "") return null;
   const show = () =>
     session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", pane: "steps" });
   const shown = parts.map(([key, time]) => {
@@ -67,7 +79,7 @@ function StepParts({ profile }: { profile: RunRecord | null }) {
     <>
       <p class="step-time">
         <button type="button" class="link" onClick={show}>
-          {`Step ${format("ps", whole / steps.length)}`}
+          {title}
         </button>
         <span class="muted">{words.join(" · ")}</span>
       </p>
