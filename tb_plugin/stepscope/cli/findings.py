@@ -8,6 +8,8 @@ from typing import Any
 from stepscope.cli.lens_commands import add_choice, opened
 from stepscope.cli.output import print_problems, print_rows, printable
 
+_MOST_RUNS = 3
+
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
@@ -41,6 +43,8 @@ def _row(finding: dict[str, Any]) -> dict[str, Any]:
 def _lines(finding: dict[str, Any]) -> str:
     """A finding as two lines to be read: what and where, then what to do."""
     row = _row(finding)
+    runs = list(dict.fromkeys(place["run"] for place in finding["evidence"]))
+    more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
     share = "—" if row["cost_share"] is None else f"{row['cost_share']:.1%}"
-    head = f"{share:>6}  {row['title']}  [{row['run']}]"
+    head = f"{share:>6}  {row['title']}  [{', '.join(runs[:_MOST_RUNS])}{more}]"
     return f"{printable(head)}\n        {printable(row['advice']).rstrip('.')}. ({row['certainty']}: {row['rule']})"

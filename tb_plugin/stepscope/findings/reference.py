@@ -30,6 +30,8 @@ evidence.
   line that runs nothing else. A scope or line is told where ops do not explain most of it.
 * A rule over several lenses looks at the records of one run, or of the ranks of one job, and replaces the findings that
   it joins.
+* What several ranks of a job have in common (one rule, one subject) is one finding: it says in how many ranks, and its
+  cost, share and first evidence are those of the worst; up to eight places of evidence are kept.
 * A record that cannot be read, or is too large for a rule, is a finding itself: `unreadable-record`. It hides no other.
 
 """

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from stepscope.errors import StepscopeError
+from stepscope.findings.alike import over_ranks
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
 
 T = TypeVar("T")
@@ -96,14 +97,15 @@ AnyRule = Rule[Any] | CrossRule
 
 
 def find(subjects: Iterable[Subject[Any]], rules: Iterable[AnyRule]) -> list[Finding]:
-    """What the rules find in the subjects, each cause once.
+    """What the rules find in the subjects, each cause once, also where several ranks of a job have it.
 
     The largest share comes first; findings without a known share come last, what was measured before mere hints.
     A subject that a rule cannot judge is a finding itself: see `unreadable`.
     """
     given = list(subjects)
     found = dict.fromkeys(finding for rule in rules for finding in _asked(rule, given))
-    return sorted(_once(list(found)), key=rank)
+    jobs = {(subject.lens, subject.run, subject.name): subject.job for subject in given}
+    return sorted(over_ranks(_once(list(found)), jobs), key=rank)
 
 
 def _asked(rule: AnyRule, subjects: Sequence[Subject[Any]]) -> Iterator[Finding]:
