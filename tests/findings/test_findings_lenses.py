@@ -19,6 +19,7 @@ from stepscope.lenses.dcn.diagnosis import causes
 from stepscope.lenses.throughput.result import Annotation, Series, ThroughputResult
 from stepscope.lenses.views import ViewEngine
 from stepscope.model.incore import Envelopes
+from stepscope.model.incore_timing import from_timing
 from stepscope.sources import registry, tfprof, xplane
 
 SECOND = 1_000_000_000
@@ -73,13 +74,36 @@ def test_cores_that_arrive_late_are_a_finding(data: Path) -> None:
     for case in sorted((data / "incore").iterdir()):
         result = result_of(case, incore, "incore")
         phases = result.phases
-        found = [f for f in findings("incore", result) if f.rule == "collective-skew"]
+        (rule,) = [rule for rule in RULES if rule.name == "collective-skew"]
+        found = list(find([Subject("incore", "run", "name", result)], [rule]))
         if phases is None or phases.collective is None or not phases.verdict.usable.all() or not phases.ordered.all():
             continue
         skew, total = int(phases.collective.arrival_skew.sum()), int(phases.total.sum())
         assert [f.cost_share for f in found] == ([skew / total] if total and skew / total >= 0.3 else [])
         named += len(found)
     assert named > 0
+
+
+def test_arrivals_within_the_longest_phase_are_one_cause_with_it(data: Path) -> None:
+    (found,) = findings("incore", result_of(data / "incore" / "o18_uint64_high_bit", incore, "incore"))
+    assert found.title == "Phase R-E (from the first entry to the last producer done) takes 51% of the kernel"
+    assert [place.key for place in found.evidence] == ["R-E", "arrival_skew"]
+
+
+def test_arrivals_outside_the_longest_phase_are_a_cause_of_their_own() -> None:
+    stamps = np.array([[100, 110, 110, 150, 200], [100, 110, 150, 150, 200]])
+    columns = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
+    result = incore.analyze([from_timing(stamps, columns=columns)])
+    assert [(one.rule, one.cost_share) for one in findings("incore", result)] == [
+        ("long-phase", 0.5),
+        ("collective-skew", 0.4),
+    ]
+
+
+def test_a_phase_between_boundaries_of_the_users_is_told_from_start_to_end(data: Path) -> None:
+    result = result_of(data / "incore" / "o15_user_phases_no_collective", incore, "incore")
+    titles = [one.title for one in findings("incore", result)]
+    assert "Phase start → qk_done (from the first start to the last qk_done) takes 32% of the kernel" in titles
 
 
 @pytest.mark.parametrize(("with_probes", "found"), [(1100, ["With probes the kernel takes 10% longer"]), (1020, [])])

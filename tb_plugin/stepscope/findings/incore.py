@@ -6,16 +6,21 @@ from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.lenses.incore import InCoreResult, Phases
+from stepscope.lenses.incore.boundaries import CANONICAL, Boundary
 from stepscope.lenses.incore.exactness import median_x2
+from stepscope.model.incore import Reducer
 
 _LEAST_SHARE = 0.3
 _ASKED = 1000
 _OFTEN = 0.5
 _LEAST_PROBE = 0.05
+_SKEW = "arrival_skew"
+_EVENTS = {name: event.replace("_", " ") for name, event, _, _ in CANONICAL}
 
 
 def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
@@ -31,17 +36,44 @@ def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
     if share < _LEAST_SHARE:
         return
     name = phases.names[longest]
+    same = _skew_share(phases, usable, longest) >= _OFTEN
     decider = _decider(subject.result, phases, usable[:_ASKED].tolist(), longest + 1)
     yield Finding(
         "long-phase",
-        f"Phase {name} takes {share:.0%} of the kernel",
+        f"Phase {_in_words(subject.result, phases, longest)} takes {share:.0%} of the kernel",
         share,
         int(cycles[longest]) / len(usable),
         "cycles",
         (subject.evidence(name, key=f"envelope/{_shown_name(subject.result, phases, longest)}"),),
         f"{decider}Balance or shorten what it does there",
         "measured",
+        (("collective-skew", subject.run, _SKEW),) if same else (),
     )
+
+
+def _in_words(result: InCoreResult, phases: Phases, phase: int) -> str:
+    """A phase with what lies at its ends: which stamp of which event."""
+    ends = " to the ".join(_stamp(result, boundary) for boundary in phases.boundaries[phase : phase + 2])
+    return f"{_shown_name(result, phases, phase)} (from the {ends})"
+
+
+def _stamp(result: InCoreResult, boundary: Boundary) -> str:
+    which = "first" if boundary.reducer is Reducer.MIN else "last"
+    event = boundary.name if len(result.record.boundaries) else _EVENTS[boundary.name]
+    return f"{which} {event}"
+
+
+def _skew_share(phases: Phases, invocations: NDArray[np.intp], phase: int) -> float:
+    """How much of the time over which cores arrive at the collective lies in a phase."""
+    names = [boundary.name for boundary in phases.boundaries]
+    if phases.collective is None or "B" not in names:
+        return 0.0
+    cycles = phases.cycles[invocations]
+    ends = np.cumsum(np.concatenate((np.zeros_like(cycles[:, :1]), cycles), axis=1), axis=1)
+    last, skew = ends[:, names.index("B")], phases.collective.arrival_skew[invocations]
+    common = np.minimum(ends[:, phase + 1], last) - np.maximum(ends[:, phase], last - skew)
+    whole = int(skew.sum())
+    return int(np.maximum(common, 0).sum()) / whole if whole else 0.0
 
 
 def _shown_name(result: InCoreResult, phases: Phases, phase: int) -> str:
@@ -100,7 +132,7 @@ def _residence(subject: Subject[InCoreResult]) -> Iterator[Finding]:
         skew / whole,
         skew / len(usable),
         "cycles",
-        (subject.evidence("arrival_skew"),),
+        (subject.evidence(_SKEW),),
         f"Slot {slot} is last in {times / len(usable):.0%} of the invocations: give it less to do before that",
         "measured",
     )
