@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from stepscope.lenses.dcn.pairing import I64
 
@@ -17,7 +19,7 @@ def percentiles(values: I64) -> dict[str, int]:
     return {name: int(ordered[max(-(-len(ordered) * p // 100) - 1, 0)]) for name, p in PERCENTS.items()}
 
 
-def by_key(key: I64) -> Iterator[tuple[int, I64]]:
+def by_key(key: NDArray[Any]) -> Iterator[tuple[int, I64]]:
     """Each key, ascending, with the rows that have it."""
     order = np.argsort(key, kind="stable")
     keys, first = np.unique(key[order], return_index=True)
