@@ -10,6 +10,7 @@ import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
 from stepscope.findings import RULES, Finding, Subject, find, panel_hash
+from stepscope.findings.user_code import is_users
 from stepscope.lenses.views import ViewEngine
 from stepscope.model.profile import Profile
 from stepscope.sources import registry, tfprof, torch_trace
@@ -238,18 +239,52 @@ def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[
     return [f for f in find([Subject("views", "run", "p", ViewEngine(record))], RULES) if f.rule == rule]
 
 
-def test_the_lines_found_are_those_where_the_cost_divides() -> None:
-    message = tfprof_log_pb2.ProfileProto(steps=[1], has_trace=True)
-    for number, text in enumerate(("/x/train.py", "main", "left", "right")):
-        message.id_to_string[number] = text
-    for side, function, micros in (("a", 2, 35), ("b", 3, 15)):
+def costly_lines(left: list[str], right: list[str]) -> list[str]:
+    """The lines found where two call stacks, each from path:line:function to the same, make 20 ops of 35 and 15 us."""
+    message, ids = tfprof_log_pb2.ProfileProto(steps=[1], has_trace=True), dict[str, int]()
+    for side, stack, micros in (("a", left, 35), ("b", right, 15)):
         for part in range(20):
             added = node(message, f"{side}{part}", f"Op{side}{part}", CPU)
-            added.trace.traces.add(file_id=0, lineno=1, function_id=1)
-            added.trace.traces.add(file_id=0, lineno=10 * function, function_id=function)
+            for path, line, function in (frame.split(":") for frame in stack):
+                places = [ids.setdefault(text, len(ids)) for text in (path, function)]
+                added.trace.traces.add(file_id=places[0], lineno=int(line), function_id=places[1])
             run(added, 1, 1000, micros)
-    found = findings(message, "hot-spot")
-    assert [f.evidence[0].key for f in found] == ["train.py:20:left", "train.py:30:right"]
+    for text, number in ids.items():
+        message.id_to_string[number] = text
+    return [f.evidence[0].key for f in findings(message, "hot-spot")]
+
+
+MAIN, LEFT, RIGHT = "/x/train.py:1:main", "/x/train.py:20:left", "/x/train.py:30:right"
+LIBRARY = "/venv/lib/python3.11/site-packages/torch/_tensor.py:566:backward"
+
+
+def test_the_lines_found_are_those_where_the_cost_divides() -> None:
+    assert costly_lines([MAIN, LEFT], [MAIN, RIGHT]) == ["train.py:20:left", "train.py:30:right"]
+
+
+def test_a_line_of_a_library_is_told_as_the_users_line_that_calls_it() -> None:
+    below = [MAIN, "torch/autograd/__init__.py:9:run", LIBRARY]
+    assert costly_lines([MAIN, LEFT, LIBRARY], below) == ["train.py:20:left"], "main holds everything"
+    assert costly_lines([LIBRARY, "<string>:1:f"], [LIBRARY, "<frozen os>:2:g"]) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "users"),
+    [
+        ("/home/me/train.py:3:main", True),
+        ("train.py:3:main", True),
+        ("models/torch_layers.py:3:f", True),
+        (LIBRARY, False),
+        ("/usr/lib/python3/dist-packages/tensorflow/python/ops.py:1:f", False),
+        ("C:\\Python\\site-packages\\torch\\_tensor.py:1:f", False),
+        ("torch/nn/modules/module.py:1782:_call_impl", False),
+        ("_tensor.py:566:backward", False),
+        ("<frozen abc>:1:f", False),
+        ("<string>:1:f", False),
+    ],
+)
+def test_lines_of_installed_libraries_are_not_the_users(line: str, users: bool) -> None:
+    assert is_users(line) is users
 
 
 def test_a_profile_without_times_has_no_findings() -> None:

@@ -16,6 +16,7 @@ import numpy as np
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.user_code import of_users
 from stepscope.findings.wording import PS_PER_US, time_words
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
@@ -179,6 +180,8 @@ class HotSpots:
         total = result.column("total_exec_micros")
         least, steps = LEAST_SHARE * self.whole_micros, {name for _, name in result.steps}
         rows = [row for row in _divided(result, total, per_branch=view == "code") if total[row] >= least]
+        if view == "code":
+            rows = of_users(result, rows)
         named = [row for row in rows if not {result.names([row])[0]} & (steps | {UNATTRIBUTED})]
         best = sorted(named, key=lambda row: -float(total[row]))[:MOST_OF_A_VIEW]
         spots = []

@@ -28,6 +28,7 @@ evidence.
   profiled time of the cores, those of the in-core lens of the kernel.
 * Rows of the views that cover the same time are one finding, named after the op: an op and what it calls, a scope or a
   line that runs nothing else. A scope or line is told where ops do not explain most of it.
+  A line of an installed library is told as the nearest line above it that is not, unless that holds everything.
 * A rule over several lenses looks at the records of one run, or of the ranks of one job, and replaces the findings that
   it joins.
 * What several ranks of a job have in common (one rule, one subject) is one finding: it says in how many ranks, and its
