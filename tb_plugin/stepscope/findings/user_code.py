@@ -39,7 +39,8 @@ def _nearest(result: ViewResult, row: int) -> int:
 def _line(result: ViewResult, row: int) -> str:
     layout = result.layout
     lines = layout.labels if layout.keys is None else layout.keys
-    return lines[int(layout.label[result.rows[row]])]
+    line: str = lines[int(layout.label[result.rows[row]])]
+    return line
 
 
 def _holds_everything(result: ViewResult, row: int) -> bool:
