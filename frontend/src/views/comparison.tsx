@@ -41,7 +41,8 @@ function Compared({ document }: { document: ComparisonDocument }) {
     <Comparison
       document={shown}
       figure={figureOf}
-      first={DEFAULT_METRIC}
+      // Totals of ops that call each other, or themselves, hold the same time more than once.
+      first={flat ? "exec_micros" : DEFAULT_METRIC}
       rowTitle={view}
       rowName={rowName}
       controls={<Controls per={document.per ?? "total"} />}
@@ -140,6 +141,7 @@ function Renames({ document: { renames = [] } }: { document: ComparisonDocument 
 
 function figureOf(name: string): ComparedFigure {
   const title = name
+    .replace(/^(accelerator_|cpu_)?exec_micros$/, "self_$&")
     .replace(/_micros$/, "")
     .replace(/_exec$/, " time")
     .replaceAll("_", " ")
