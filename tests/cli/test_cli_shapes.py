@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import stepscope
+from stepscope.cli import output
 from stepscope.cli.main import main
 
 TRACE = str(Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz")
@@ -30,3 +31,37 @@ def test_a_breakdown_is_a_row_for_each_step(capsys: pytest.CaptureFixture[str]) 
     assert [row.split(",")[0] for row in rows] == [step["name"] for step in steps]
     assert head.startswith("step,complete,ps,kernel_ps")
     assert [int(row.split(",")[2]) for row in rows] == [step["duration_ps"] for step in steps]
+
+
+def test_a_view_is_a_table_of_its_leading_figures_and_csv_has_all(capsys: pytest.CaptureFixture[str]) -> None:
+    main(["views", TRACE, "--view", "op"])
+    head = capsys.readouterr().out.splitlines()[0]
+    first = "name total_exec_micros share % exec_micros run_count total_requested_bytes"
+    assert head.split() == first.split()
+    main(["views", TRACE, "--view", "op", "--select", "peak_bytes"])
+    assert capsys.readouterr().out.splitlines()[0].split()[-1] == "total_peak_bytes"
+    main(["views", TRACE, "--view", "op", "--format", "csv"])
+    document = stepscope.open(TRACE).views(view="op").to_json()
+    figures = {name for name, value in document["nodes"][0].items() if not isinstance(value, list | dict)}
+    assert figures - {"parent", "depth"} <= set(capsys.readouterr().out.splitlines()[0].split(","))
+
+
+@pytest.mark.parametrize("width", [60, 100, 160])
+def test_a_table_fits_the_terminal_and_no_figure_is_cut(
+    width: int, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main(["views", TRACE, "--view", "code"])
+    uncut = capsys.readouterr().out.splitlines()
+    monkeypatch.setattr(output, "terminal_width", lambda: width)
+    main(["views", TRACE, "--view", "code"])
+    printed = capsys.readouterr()
+    lines = printed.out.splitlines()
+    assert max(map(len, lines)) <= width
+    assert len(lines) == len(uncut)
+    head = lines[0].split()
+    for line, whole in zip(lines[1:], uncut[1:], strict=True):
+        shown = line[24:].split()[-(len(head) - 3) :]
+        assert set(shown) <= set(whole.split())
+    left_out = uncut[0].split()[len(head) :]
+    assert all(name in printed.err for name in left_out)
+    assert bool(left_out) == (width < 100)

@@ -7,6 +7,8 @@ import dataclasses
 import gzip
 import io
 import json
+import re
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from tensorboard.compat.proto import tfprof_log_pb2
 
 import stepscope
 from stepscope.cli.main import main
+from stepscope.errors import OptionError
 from stepscope.lenses import views
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.views import ViewsOptions
@@ -29,6 +32,8 @@ from stepscope.queries.significance import significance
 from stepscope.sources import tfprof
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
+
+TRACE = str(Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz")
 
 VIEWS = ("op", "scope", "graph", "code")
 LENSES = [*((f"views-{view}", {"view": view}) for view in VIEWS), ("throughput", {}), ("incore", {}), ("dcn", {})]
@@ -213,6 +218,63 @@ def test_an_answer_is_an_escaped_table_in_a_notebook(tmp_path: Path) -> None:
         assert html.startswith("<table>")
         assert "<script>" not in html
     assert "&lt;script&gt;" in source.views(view="graph")._repr_html_()
+
+
+def head_of(html: str) -> list[str]:
+    """The titles of an HTML table's columns."""
+    return re.findall("<th>(.*?)</th>", html)
+
+
+def test_a_view_in_a_notebook_shows_its_leading_figures_only() -> None:
+    source = stepscope.open(TRACE)
+    first = ["name", "total_exec_micros", "share %", "exec_micros", "run_count"]
+    assert head_of(source.views(view="op")._repr_html_()) == [*first, "total_requested_bytes"]
+    chosen = source.views(view="op", order_by="peak_bytes", select=["occurrence", "params"])
+    # No row has its own peak but ops; no row has parameters.
+    assert head_of(chosen._repr_html_()) == [*first, "total_peak_bytes", "peak_bytes", "total_definition_count"]
+    assert '<td style="text-align:right">100.000</td>' in chosen._repr_html_()
+
+
+@pytest.mark.parametrize("shape", ["breakdown", "launches", "ranks"])
+def test_what_executions_answer_is_a_table_in_a_notebook_and_has_its_figures(shape: str) -> None:
+    answer = getattr(stepscope.open(TRACE), shape)()
+    assert head_of(answer._repr_html_()) or answer.rows() == []
+    assert answer.to_json() == answer.result.to_json()
+
+
+def test_the_steps_of_a_breakdown_are_the_rows_of_its_table() -> None:
+    answer = stepscope.open(TRACE).breakdown()
+    assert answer._repr_html_().count("<tr>") == 1 + len(answer.steps)
+    assert head_of(answer._repr_html_())[:3] == ["step", "complete", "ps"]
+
+
+def test_without_pandas_a_data_frame_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    source = stepscope.open(TRACE)
+    for answer in (source.views(), source.breakdown(), source.findings(), source.views(compare=source)):
+        with pytest.raises(OptionError, match="pip install pandas"):
+            answer.to_pandas()
+
+
+@pytest.mark.parametrize("lens", ["views", "throughput", "incore", "dcn"])
+def test_only_a_source_can_be_compared_with(lens: str) -> None:
+    with pytest.raises(OptionError, match=r"compare: 'x' is no source. Give .*stepscope.open"):
+        getattr(stepscope.open(TRACE), lens)(compare="x")
+
+
+@pytest.mark.parametrize(
+    ("choice", "said"),
+    [
+        ({"record_step": "3"}, "record_step: '3' is no whole number"),
+        ({"run": 5}, "run: 5 is no text"),
+        ({"name": 5}, "name: 5 is no text"),
+    ],
+)
+def test_a_choice_of_another_type_is_an_error_of_its_option(choice: dict[str, Any], said: str) -> None:
+    with pytest.raises(OptionError, match=said):
+        stepscope.open(TRACE, **choice)
+    with pytest.raises(OptionError, match=said):
+        stepscope.open(TRACE).choose(**choice)
 
 
 @pytest.mark.parametrize("lens", ["throughput", "incore", "dcn"])

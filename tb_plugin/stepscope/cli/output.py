@@ -6,16 +6,19 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
+from itertools import accumulate
 from typing import Any
 
 import msgspec
 
 from stepscope.exporting.csv import to_csv
 from stepscope.model.columns import Loss
-from stepscope.queries.tables import comparison_notes, comparison_rows, document_rows
+from stepscope.queries.tables import comparison_notes, comparison_rows, document_rows, leading_rows
 from stepscope.store.reading import Problem
 
 MAX_TEXT = 60
+_LEAST_TEXT = 24
+_GAP = 2
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -26,6 +29,8 @@ def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
     elif form == "table" and "unmatched_share" in document:
         print_rows(comparison_rows(lens, document), form)
         print(*comparison_notes(document), sep="\n")
+    elif form == "table" and "nodes" in document:
+        print_rows(leading_rows(document), form)
     else:
         print_rows(document_rows(lens, document), form)
         if form == "table" and "diagnosis" in document:
@@ -63,10 +68,37 @@ def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     cells = [[_cell(row.get(column)) for column in used] for row in rows]
     right = [all(not isinstance(row.get(c), str) for row in rows) for c in used]
     widths = [max(len(name), *(len(row[i]) for row in cells)) for i, name in enumerate(used)]
-    limit = shutil.get_terminal_size((200, 24)).columns if sys.stdout.isatty() else None
+    limit = terminal_width()
+    _fit(widths, right, limit)
+    ends = accumulate(width + _GAP for width in widths)
+    fitting = max(1, sum(limit is None or end - _GAP <= limit for end in ends))
     for line in (used, *cells):
-        padded = [text.rjust(w) if r else text.ljust(w) for text, w, r in zip(line, widths, right, strict=True)]
-        print("  ".join(padded).rstrip()[:limit])
+        print("  ".join(map(_padded, line[:fitting], widths, right)).rstrip()[:limit])
+    if fitting < len(used):
+        say(f"left out, see a wider terminal or --format csv: {', '.join(used[fitting:])}")
+
+
+def _padded(text: str, width: int, right: bool) -> str:
+    """A cell of that width. What is too long loses its end, and what is indented deeply some of that."""
+    if len(text) > width:
+        words = text.lstrip()
+        text = " " * min(len(text) - len(words), width // 2) + words
+    cut = text if len(text) <= width else text[: width - 1] + "…"
+    return cut.rjust(width) if right else cut.ljust(width)
+
+
+def terminal_width() -> int | None:
+    """The columns of the terminal that is printed to; None where it is none."""
+    return shutil.get_terminal_size((200, 24)).columns if sys.stdout.isatty() else None
+
+
+def _fit(widths: list[int], right: Sequence[bool], limit: int | None) -> None:
+    """Takes from the widest column of words what a table is too wide by, as long as it can still be read."""
+    over = 0 if limit is None else sum(widths) + _GAP * (len(widths) - 1) - limit
+    words = [at for at, is_right in enumerate(right) if not is_right]
+    if over > 0 and words:
+        widest = max(words, key=widths.__getitem__)
+        widths[widest] = max(widths[widest] - over, min(widths[widest], _LEAST_TEXT))
 
 
 def _cell(value: Any) -> str:

@@ -12,9 +12,6 @@ from stepscope.errors import OptionError, StepscopeError
 from stepscope.findings import tfprof_advice
 from stepscope.lenses import views
 from stepscope.lenses.views import ViewResult, ViewsOptions
-from stepscope.lenses.views.executions.breakdown import Breakdown
-from stepscope.lenses.views.executions.launches import Launches
-from stepscope.lenses.views.executions.ranks import Ranks
 from stepscope.model.columns import Record
 from stepscope.model.profile import Profile
 from stepscope.queries import options as option_tables
@@ -24,7 +21,7 @@ from stepscope.queries.comparing import compare as compare_lens
 from stepscope.queries.executions import Executions
 from stepscope.queries.lenses import LENS_KINDS, LENSES
 from stepscope.queries.ranks import compare_ranks
-from stepscope.queries.results import FindingList, LensAnswer, ViewsAnswer
+from stepscope.queries.results import FindingList, LensAnswer, ShapeAnswer, ViewsAnswer
 from stepscope.queries.selection import Choice, candidates, newest, newest_of_each, require_one_run
 from stepscope.queries.subjects import findings
 from stepscope.queries.windows import Windows
@@ -113,7 +110,7 @@ class Source:
     def views(self, *, compare: Source | None = None, **values: Any) -> Any:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
         if compare is not None:
-            return compare_lens("views", self, compare, values)
+            return compare_lens("views", self, require_source(compare), values)
         return ViewsAnswer(self.view(self.one("profile"), option_tables.build("views", values)))
 
     def windows(self, **values: Any) -> Windows:
@@ -138,17 +135,17 @@ class Source:
         key = ("executions", ref.run, ref.name, ref.key)
         return self.caches.engines.get(key, lambda: Executions(self._profile(ref)))
 
-    def breakdown(self) -> Breakdown:
-        """The time of each step by category, and what each accelerator did in it."""
-        return self.executions().breakdown
+    def breakdown(self) -> ShapeAnswer:
+        """The time of each step by category, and what each accelerator did in it: a `Breakdown`."""
+        return ShapeAnswer("breakdown", self.executions().breakdown)
 
-    def launches(self) -> Launches:
-        """Launch delays by kernel, and why streams stand idle."""
-        return self.executions().launches
+    def launches(self) -> ShapeAnswer:
+        """Launch delays by kernel, and why streams stand idle: `Launches`."""
+        return ShapeAnswer("launches", self.executions().launches)
 
-    def ranks(self) -> Ranks:
-        """The ranks of a job side by side: those of the chosen runs, or of the job that the one run is part of."""
-        return compare_ranks(self)
+    def ranks(self) -> ShapeAnswer:
+        """The `Ranks` of a job side by side: those of the chosen runs, or of the job that the one run is part of."""
+        return ShapeAnswer("ranks", compare_ranks(self))
 
     def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The reports of tfprof's four checkers on the chosen profile, with `compat="tfprof"` in its own words."""
@@ -177,7 +174,7 @@ class Source:
 
     def _many(self, lens: str, compare: Source | None, values: dict[str, Any]) -> Any:
         if compare is not None:
-            return compare_lens(lens, self, compare, values)
+            return compare_lens(lens, self, require_source(compare), values)
         return LensAnswer(lens, self.analyze(lens, option_tables.build(lens, values)))
 
     def analyze(self, lens: str, chosen: Any) -> Any:
@@ -185,6 +182,18 @@ class Source:
         refs = self.several(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
         return self.caches.answers.get(key, lambda: LENSES[lens].analyze(self.readable(refs), chosen))
+
+
+def require_source(compare: Any) -> Source:
+    """The source to compare with.
+
+    Raises:
+        OptionError: It is something else, such as a path.
+    """
+    if not isinstance(compare, Source):
+        remedy = "Give what stepscope.open answers: compare=stepscope.open(...)"
+        raise OptionError(f"{compare!r} is no source", where="compare", remedy=remedy)
+    return compare
 
 
 def require_lens(lens: str) -> str:

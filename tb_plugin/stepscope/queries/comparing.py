@@ -13,7 +13,7 @@ from stepscope.lenses import views
 from stepscope.lenses.views.options import ViewsOptions
 from stepscope.queries import options as option_tables
 from stepscope.queries.lenses import LENSES
-from stepscope.queries.notebook import HtmlTable
+from stepscope.queries.notebook import HtmlTable, data_frame
 from stepscope.queries.renames import renames
 from stepscope.queries.significance import significance
 from stepscope.queries.tables import Row, comparison_rows
@@ -39,7 +39,7 @@ class ComparisonAnswer(HtmlTable):
     def to_json(self, limit: int | None = None) -> dict[str, Any]:
         """The document: `a`, `b`, `rows` and `unmatched_share`, then what the lens adds.
 
-        Views add `per` (step or total), `renames` and `rows_total`, throughput adds `significance`.
+        Views add `view`, `per` (step or total), `renames` and `rows_total`, throughput adds `significance`.
 
         Args:
             limit: The most rows of a view, those that differ most; all when None.
@@ -53,9 +53,7 @@ class ComparisonAnswer(HtmlTable):
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.rows())
+        return data_frame(self.rows())
 
 
 def compare(lens: str, a: Source, b: Source, values: Mapping[str, Any]) -> ComparisonAnswer:
@@ -87,4 +85,4 @@ def _views(a: Source, b: Source, values: dict[str, Any]) -> ComparisonAnswer:
     chosen: ViewsOptions = option_tables.build("views", values)
     found = views.compare(a.view(refs[0], chosen), b.view(refs[1], chosen), chosen)
     per = "step" if found.a.divisor > 1 or found.b.divisor > 1 or chosen.step == "average" else "total"
-    return ComparisonAnswer("views", found, {"per": per, "renames": renames(found)})
+    return ComparisonAnswer("views", found, {"view": chosen.view, "per": per, "renames": renames(found)})

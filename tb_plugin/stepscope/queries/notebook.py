@@ -1,4 +1,4 @@
-"""Answers as compact tables in a notebook."""
+"""Answers as compact tables in a notebook, and as data frames."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
+
+from stepscope.errors import OptionError
 
 MOST_ROWS = 30
 MOST_TEXT = 120
@@ -21,6 +23,21 @@ class HtmlTable:
     def _repr_html_(self) -> str:
         """The first rows as a table. Every text is escaped."""
         return html_table(self.rows())
+
+
+def data_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
+    """Rows as a pandas DataFrame.
+
+    Raises:
+        OptionError: pandas is not installed.
+    """
+    try:
+        import pandas
+    except ModuleNotFoundError as error:
+        raise OptionError(
+            "a DataFrame is asked for, but pandas is not installed", remedy="pip install pandas"
+        ) from error
+    return pandas.DataFrame(rows)
 
 
 def html_table(rows: Sequence[Mapping[str, Any]]) -> str:

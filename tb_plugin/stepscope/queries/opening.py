@@ -33,10 +33,11 @@ def open(
 
     Raises:
         SourceError: There is nothing at the path, the file is of no recognised format, or nothing can be read from it.
+        OptionError: The run, the name or the step is of another type.
     """
     if not os.fspath(source):
         raise SourceError("an empty path", remedy='Give "." for the current folder')
-    runs = () if run is None else (run,) if isinstance(run, str) else tuple(run)
+    runs = () if run is None else tuple(run) if isinstance(run, Sequence) and not isinstance(run, str) else (run,)
     return Source(catalog(Path(source)), Choice(runs, name, record_step), where=str(source))
 
 

@@ -6,15 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.lenses.views import ViewResult
-from stepscope.queries.notebook import HtmlTable, html_table
-from stepscope.queries.tables import Row, document_rows, summary_rows
+from stepscope.queries.execution_tables import shape_rows
+from stepscope.queries.notebook import HtmlTable, data_frame, html_table
+from stepscope.queries.tables import Row, document_rows, leading_rows, summary_rows
 
 
-@dataclass(frozen=True)
-class LensAnswer(HtmlTable):
-    """What `Source.throughput`, `incore` and `dcn` answer. The figures are in `result`, whose attributes it has too."""
+class _Answer(HtmlTable):
+    """A result with its document. It has the result's attributes, too."""
 
-    lens: str
     result: Any
 
     def __getattr__(self, name: str) -> Any:
@@ -23,9 +22,17 @@ class LensAnswer(HtmlTable):
         return getattr(self.result, name)
 
     def to_json(self) -> dict[str, Any]:
-        """The lens's document."""
+        """The document."""
         document: dict[str, Any] = self.result.to_json()
         return document
+
+
+@dataclass(frozen=True)
+class LensAnswer(_Answer):
+    """What `Source.throughput`, `incore` and `dcn` answer. The figures are in `result`, whose attributes it has too."""
+
+    lens: str
+    result: Any
 
     def rows(self) -> list[Row]:
         """What there is to know first, as rows."""
@@ -33,9 +40,23 @@ class LensAnswer(HtmlTable):
 
     def to_pandas(self) -> Any:
         """The rows of the document as a pandas DataFrame. Needs pandas."""
-        import pandas
+        return data_frame(document_rows(self.lens, self.to_json()))
 
-        return pandas.DataFrame(document_rows(self.lens, self.to_json()))
+
+@dataclass(frozen=True)
+class ShapeAnswer(_Answer):
+    """What `Source.breakdown`, `launches` and `ranks` answer. It has the attributes of `result`, too."""
+
+    shape: str
+    result: Any
+
+    def rows(self) -> list[Row]:
+        """The rows: steps, launches by kernel, or ranks. Times are in ps."""
+        return shape_rows(self.shape, self.to_json())
+
+    def to_pandas(self) -> Any:
+        """The rows as a pandas DataFrame. Needs pandas."""
+        return data_frame(self.rows())
 
 
 class FindingList(list[dict[str, Any]]):
@@ -43,9 +64,7 @@ class FindingList(list[dict[str, Any]]):
 
     def to_pandas(self) -> Any:
         """The findings as a pandas DataFrame. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(list(self))
+        return data_frame(self)
 
     def _repr_html_(self) -> str:
         columns = ("cost_share", "title", "advice", "certainty")
@@ -79,6 +98,9 @@ class ViewsAnswer(HtmlTable):
         used = {name for row in rows for name, value in row.items() if value not in (0, None)}
         return [{name: value for name, value in row.items() if name in used} for row in rows]
 
+    def _repr_html_(self) -> str:
+        return html_table(leading_rows(self.to_json()))
+
     def to_text(self) -> str:
         """tfprof's text, from the legend on."""
         from stepscope.exporting.text import to_text
@@ -105,6 +127,4 @@ class ViewsAnswer(HtmlTable):
 
     def to_pandas(self) -> Any:
         """The rows as a pandas DataFrame. Needs pandas."""
-        import pandas
-
-        return pandas.DataFrame(self.to_json()["nodes"])
+        return data_frame(self.to_json()["nodes"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from numbers import Integral
 
 from stepscope.errors import NotFound, OptionError
 from stepscope.queries.catalog import RecordRef
@@ -18,11 +19,21 @@ class Choice:
         runs: Run names or patterns with `*` and `?`; empty when none was chosen.
         name: The record's name.
         record_step: The training step of the record.
+
+    Raises:
+        OptionError: One of them is of another type.
     """
 
     runs: tuple[str, ...] = ()
     name: str | None = None
     record_step: int | None = None
+
+    def __post_init__(self) -> None:
+        for word, value in (*(("run", run) for run in self.runs), ("name", self.name or "")):
+            if not isinstance(value, str):
+                raise OptionError(f"{value!r} is no text", where=word, remedy=f"Give the {word}'s name")
+        if not isinstance(self.record_step, Integral | None):
+            raise OptionError(f"{self.record_step!r} is no whole number", where="record_step", remedy="Give a step")
 
     def __str__(self) -> str:
         parts = {"run": " or ".join(self.runs), "name": self.name, "step": self.record_step}

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from stepscope.lenses.views.options import ORDER_FIELDS
+
 Row = dict[str, Any]
 
 
@@ -19,7 +21,7 @@ def document_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
 
 def comparison_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
     """A comparison to be read: one figure a row with A, B, delta and delta %, the largest change first."""
-    figures = _LEADING[lens]
+    figures = _LEADING["op" if document.get("view") == "op" else lens]
     rows = [row for one in document["rows"] for row in _figure_rows(one, figures)]
     whole = [max(abs(row["A"] or 0), abs(row["B"] or 0)) for row in rows]
     if lens == "throughput":
@@ -31,8 +33,10 @@ def comparison_rows(lens: str, document: Mapping[str, Any]) -> list[Row]:
 def comparison_notes(document: Mapping[str, Any]) -> list[str]:
     """What is to be said of a comparison as a whole, as sentences."""
     notes = []
-    if document.get("per") == "step":
-        notes.append("Per step: the figures are averages over the steps of each profile.")
+    if "view" in document:
+        figure = "self" if document["view"] == "op" else "total"
+        per = ", an average over the steps of each profile" if document["per"] == "step" else ""
+        notes.append(f"A, B and delta are {figure} times in us{per}.")
     if document["unmatched_share"]:
         notes.append(f"{document['unmatched_share']:.1%} has no counterpart.")
     notes += [
@@ -51,6 +55,8 @@ _SURE = {
 
 _LEADING: dict[str, dict[str, tuple[str, float]] | None] = {
     "views": {"total_exec_micros": ("us", 1)},
+    # Totals of ops that call each other, or themselves, hold the same time more than once.
+    "op": {"exec_micros": ("us", 1)},
     "throughput": None,
     "incore": {"cycles_x2": ("cycles", 0.5)},
     "dcn": {"total_stall_ms": ("stall ms", 1)},
@@ -95,6 +101,32 @@ def _views(document: Mapping[str, Any]) -> list[Row]:
         }
         rows.append({"name": "  " * node["depth"] + node["name"]} | figures)
     return rows
+
+
+def leading_rows(document: Mapping[str, Any]) -> list[Row]:
+    """The rows of a view to be read: names, time with its share of the whole, runs, and what the options ask for.
+
+    Figures that are 0 or unknown in every row are left out. Own figures stand beside the totals for time, and for what
+    rows are ordered by; all of them are in `document_rows`.
+    """
+    rows, options = _views(document), document["options"]
+    whole = rows[0].get("total_exec_micros") if rows else None
+    for row in rows if whole else ():
+        row["share %"] = 100 * row["total_exec_micros"] / whole
+    ordered = _figure(options["order_by"])
+    totals = [f"total_{_figure(word)}" for word in options["select"]]
+    others = [word for word in options["select"] if word not in ORDER_FIELDS]
+    columns = dict.fromkeys((*_READ_FIRST, f"total_{ordered}", ordered, *totals, *others))
+    used = [column for column in columns if any(row.get(column) not in (0, None) for row in rows)]
+    return [{column: row.get(column) for column in used} for row in rows]
+
+
+_READ_FIRST = ("name", "total_exec_micros", "share %", "exec_micros", "run_count")
+
+
+def _figure(word: str) -> str:
+    """The figure that a word of `order_by` or `select` stands for."""
+    return "definition_count" if word == "occurrence" else ORDER_FIELDS.get(word, word)
 
 
 def _throughput(document: Mapping[str, Any]) -> list[Row]:
