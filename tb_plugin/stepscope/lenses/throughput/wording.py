@@ -48,8 +48,8 @@ _SPANS: dict[str, Words] = {
     ),
     "profile": (
         "Profiling",
-        "The profiler stores a trace, and no samples are counted meanwhile: both rates fall, only because of the "
-        "profiling. Steps that are being profiled may be slower, too.",
+        "The profiler starts, or collects and stores a trace, and no samples are counted meanwhile: both rates fall, "
+        "only because of the profiling. Steps that are being profiled may be slower, too.",
     ),
     "pause": (
         "Pause",
