@@ -206,9 +206,19 @@ def test_a_printed_comparison_shows_both_sides_largest_change_first(
     assert lines[0].split() == ["key", "A", "B", "delta", "delta", "%"]
     assert lines[1].split() == ["_TFProfRoot", "450", "300", "150", "50.000"]
     assert lines[2].split() == ["net", "300", "200", "100", "50.000"]
+    assert lines[-1] == "A, B and delta are total times in us."
     assert main(["views", str(a), "--view", "scope", "--compare", str(b), "--format", "csv"]) == 0
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert rows[0]["total_exec_micros delta"] == "150"
+
+
+def test_ops_are_compared_by_what_each_does_itself(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["views", TRACE, "--view", "op", "--compare", TRACE]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    own = {row["name"]: row["exec_micros"] for row in stepscope.open(TRACE).views(view="op").to_json()["nodes"]}
+    convolution = next(line for line in printed if line.startswith("aten::conv2d "))
+    assert float(convolution.split()[1].replace(",", "")) == own["aten::conv2d"]
+    assert printed[-1] == "A, B and delta are self times in us."
 
 
 def test_an_answer_is_an_escaped_table_in_a_notebook(tmp_path: Path) -> None:
