@@ -67,17 +67,19 @@ function FindingItem({ finding }: { finding: Finding }) {
         <span class="badge" title={CERTAINTY[finding.certainty]}>
           {finding.certainty}
         </span>
-        {finding.evidence.map((evidence) => (
-          <button
-            key={`${evidence.lens} ${evidence.run} ${evidence.key}`}
-            type="button"
-            class="link evidence"
-            onClick={() => show(evidence)}
-          >
-            {[evidence.run, evidence.key].filter(Boolean).join(" · ")}
+        {finding.evidence.map((evidence, at) => (
+          <button key={at} type="button" class="link evidence" onClick={() => show(evidence)}>
+            {[evidence.run, evidence.key, shownIn(evidence)].filter(Boolean).join(" · ")}
           </button>
         ))}
       </div>
     </article>
   );
+}
+
+/** Where among the views the evidence is: two pieces may be of one row in two of them. */
+function shownIn({ lens, hash }: Evidence): string {
+  if (lens !== "views") return "";
+  const { view, pane } = parseState(readHash(hash)).state;
+  return pane || `${view} view`;
 }
