@@ -192,6 +192,8 @@ def test_a_trace_is_zoomed_offline(page: Watched, report: Path) -> None:
 
 def test_a_row_is_seen_from_the_bottom_up_offline(page: Watched, report: Path) -> None:
     panel = opened(page, report, lens="views", run="other-net", view="op")
+    # The icicle moves the rows down when it comes.
+    expect(panel.get_by_label("Icicle of")).to_be_visible()
     rows(panel).filter(has_text="aten::convolution_backward").first.click()
     page.page.keyboard.press("b")
     callers = panel.get_by_role("treegrid", name="Callers")
