@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.views.tree import Tree, levels
+from stepscope.lenses.views.tree import Tree, inverse, levels
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -65,10 +65,13 @@ def sorted_rows(tree: Tree, rows: Ints, key: Ints) -> Ints:
     """Rows in sight, siblings sorted by the key of each; ties keep their order. Rows out of sight cost nothing."""
     if not len(rows):
         return rows
-    parent = np.searchsorted(rows, tree.parent[rows])
+    before = np.zeros(len(tree) + 1, np.int64)
+    before[rows + 1] = 1
+    np.cumsum(before, out=before)
+    parent = before[tree.parent[rows]]
     parent[0] = -1
-    in_sight = Tree(parent, tree.depth[rows], np.searchsorted(rows, tree.end[rows]))
-    return np.asarray(rows[in_sight.sort([key])[1]], np.int64)
+    in_sight = Tree(parent, tree.depth[rows], before[tree.end[rows]])
+    return rows[inverse(in_sight.places([key]))]
 
 
 @dataclass(frozen=True, eq=False)
