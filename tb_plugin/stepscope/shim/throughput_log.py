@@ -18,7 +18,7 @@ from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 from stepscope.shim.buffers import UNKNOWN_COUNT, SeriesBuffers, Snapshot
 from stepscope.shim.rate_tracker import NS_PER_SECOND, RateTracker
 from stepscope.shim.settings import SeriesSettings
-from stepscope.shim.values import integer, shown
+from stepscope.shim.values import T, integer, shown, tried
 from stepscope.store.writing import new_session
 from stepscope.version import __version__
 
@@ -127,11 +127,10 @@ class ThroughputLog:
         """A mark whose count or step is no plain integer. Answers both; 0 at the last step where one is wrong."""
         with self._lock:
             self._buffers.repair()
-        try:
-            number = UNKNOWN_COUNT if count is None else integer(count)
-            whole = integer(step)
-        except Exception as error:
-            self._owner.failed(f"count {shown(count)} at step {shown(step)} in {self.settings.name}", error)
+        mark = f"count {shown(count)} at step {shown(step)}"
+        number = UNKNOWN_COUNT if count is None else self._known(integer, count, mark)
+        whole = None if number is None else self._known(integer, step, mark)
+        if number is None or whole is None:
             return 0, self._step
         self._append_count(number)
         self._append_step(whole)
@@ -173,11 +172,16 @@ class ThroughputLog:
         return local, average
 
     def _known_step(self, step: Any) -> int:
-        try:
-            return self._step if step is None else integer(step)
-        except Exception as error:
-            self._owner.failed(f"step {shown(step)} in {self.settings.name}", error)
-            return self._step
+        known = None if step is None else self._known(integer, step, f"step {shown(step)}")
+        return self._step if known is None else known
+
+    def _known(self, read: Callable[[Any], T], value: Any, what: str) -> T | None:
+        """What is read of a value; None, counted and said as a failure, where it cannot be."""
+        found = tried(read, value)
+        if isinstance(found, Exception):
+            self._owner.failed(f"{what} in {self.settings.name}", found)
+            return None
+        return found
 
     def _print(self, step: int, local: float, average: float) -> None:
         try:
@@ -219,14 +223,9 @@ class ThroughputLog:
 
     def reset_time(self, offset: float = 0.0) -> None:
         """Moves the start and the last sampling point to `offset` seconds ago; counts and the previous rate stay."""
-        try:
-            seconds = float(offset)
-            if not abs(seconds) < FARTHEST_OFFSET_S:
-                raise ValueError("no number of seconds below a billion")
-        except Exception as error:
-            self._owner.failed(f"an offset of {shown(offset)} in {self.settings.name}", error)
-            return
-        self._reset(ResetKind.RESET_TIME, seconds)
+        seconds = self._known(_offset_s, offset, f"an offset of {shown(offset)}")
+        if seconds is not None:
+            self._reset(ResetKind.RESET_TIME, seconds)
 
     def _reset(self, kind: ResetKind, offset: float) -> None:
         with self._lock:
@@ -312,6 +311,13 @@ class ThroughputLog:
             producer_version=__version__,
             wall_anchor_ns=wall_ns,
         )
+
+
+def _offset_s(value: Any) -> float:
+    seconds = float(value)
+    if not abs(seconds) < FARTHEST_OFFSET_S:
+        raise ValueError("no number of seconds below a billion")
+    return seconds
 
 
 def console_line(settings: SeriesSettings, step: int, local: float, average: float) -> str:

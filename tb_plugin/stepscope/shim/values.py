@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import math
 import reprlib
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from stepscope.errors import OptionError
 
 LARGEST = 2**62
+T = TypeVar("T")
+
+
+def tried(read: Callable[[Any], T], value: Any) -> T | Exception:
+    """What is read of a value, or the error where it cannot be: a foreign type may raise anything."""
+    try:
+        return read(value)
+    except Exception as error:
+        return error
 
 
 def integer(value: Any) -> int:
@@ -25,10 +35,8 @@ def integer(value: Any) -> int:
 
 def shown(value: object) -> str:
     """The value in a message: short, and never an error."""
-    try:
-        return reprlib.repr(value)
-    except Exception:
-        return f"a {type(value).__name__}"
+    text = tried(reprlib.repr, value)
+    return text if isinstance(text, str) else f"a {type(value).__name__}"
 
 
 def whole(name: str, value: Any, least: int) -> int:
@@ -37,11 +45,8 @@ def whole(name: str, value: Any, least: int) -> int:
     Raises:
         OptionError: It is none, or below the least.
     """
-    try:
-        number = integer(value)
-    except Exception:
-        number = least - 1
-    if number < least:
+    number = tried(integer, value)
+    if isinstance(number, Exception) or number < least:
         raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a whole number, at least {least}")
     return number
 
@@ -52,11 +57,8 @@ def real(name: str, value: Any, largest: float = math.inf) -> float:
     Raises:
         OptionError: It is none, or out of its range.
     """
-    try:
-        number = float(value)
-    except Exception:
-        number = math.nan
-    if not 0.0 <= number <= largest or math.isinf(number):
+    number = tried(float, value)
+    if isinstance(number, Exception) or not 0.0 <= number <= largest or math.isinf(number):
         limit = "" if math.isinf(largest) else f" to {largest:g}"
         raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a number from 0{limit}")
     return number
