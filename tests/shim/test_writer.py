@@ -3,53 +3,24 @@
 from __future__ import annotations
 
 import io
-import json
 import logging
-import signal
 import threading
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from shim_records import Clock, scalars, stored
 
 import stepscope
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import analyze
 from stepscope.model.columns import Strings
 from stepscope.model.profile import Nodes, Profile
-from stepscope.model.throughput import ResetKind, Throughput, merge
+from stepscope.model.throughput import ResetKind
 from stepscope.shim import throughput_log
 from stepscope.store.local import LocalStore
-
-SMALL = Path(__file__).resolve().parent.parent / "data" / "throughput"
-
-
-class Clock:
-    """Moves on by itself at every reading, and by hand."""
-
-    def __init__(self, tick_ns: int = 0) -> None:
-        self.now = 1_000
-        self.tick_ns = tick_ns
-
-    def __call__(self) -> int:
-        self.now += self.tick_ns
-        return self.now
-
-
-def stored(logdir: Path, name: str = "train") -> Throughput:
-    store = LocalStore(logdir=str(logdir))
-    store.refresh()
-    assert store.problems() == []
-    return merge([store.read(entry) for entry in store.entries() if entry.name == name])  # type: ignore[misc]
-
-
-def scalars(logdir: Path) -> dict[str, Any]:
-    store = LocalStore(logdir=str(logdir))
-    store.refresh()
-    return {series.tag: series for series in store.scalar_series()}
 
 
 def test_a_logged_series_is_read_back_with_the_trackers_rates(tmp_path: Path) -> None:
@@ -458,138 +429,3 @@ def test_a_thread_that_cannot_be_started_does_not_stop_the_loop(
             pass
         assert any(thread.name == "stepscope" for thread in threading.enumerate())
     assert len(stored(tmp_path).marks) == 1
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"flush_secs": 0},
-        {"flush_secs": float("nan")},
-        {"flush_secs": 1e300},
-        {"flush_secs": "2"},
-        {"rank": 1.5},
-        {"rank": 2**70},
-        {"world_size": -1},
-        {"job": 7},
-        {"clock": time.time},
-    ],
-)
-def test_arguments_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=next(iter(bad))):
-        stepscope.Writer(tmp_path, **bad)
-    assert list(tmp_path.iterdir()) == []
-
-
-def test_a_rank_in_the_environment_that_is_none_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RANK", "9" * 30)
-    with stepscope.Writer(tmp_path) as writer:
-        writer.throughput().add(1)
-    assert writer.failures == 0
-    assert stored(tmp_path).header.rank == -1
-
-
-def test_a_smoothing_in_the_environment_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("RATE_TRACKER_SMOOTHING", "much")
-    with pytest.raises(OptionError, match="RATE_TRACKER_SMOOTHING is 'much'"):
-        stepscope.RateTracker()
-
-
-@pytest.mark.parametrize(
-    "bad",
-    [
-        {"smoothing": 1.5},
-        {"smoothing": "x"},
-        {"log_every": 0},
-        {"print_every": 2.5},
-        {"name": 7},
-        {"unit": None},
-        {"measured_at": b"here"},
-        {"batch_size": -1},
-        {"devices": "8"},
-        {"planned_steps": 2**70},
-        {"flops_per_sample": float("nan")},
-        {"peak_flops_per_sec": float("inf")},
-    ],
-)
-def test_settings_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
-    with stepscope.Writer(tmp_path) as writer, pytest.raises(OptionError, match=next(iter(bad))):
-        writer.throughput(**bad)
-
-
-def test_settings_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> None:
-    with stepscope.Writer(tmp_path) as writer:
-        rate = writer.throughput(log_every=np.int64(2), planned_steps=1e5, batch_size=np.int32(8), smoothing=0)
-        for _ in range(4):
-            rate.add(8)
-    record = stored(tmp_path)
-    assert (record.log_every, record.planned_steps, record.batch_size) == (2, 100_000, 8)
-    assert record.samples.step.tolist() == [2, 4]
-
-
-def test_rank_and_job_come_from_the_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name, value in {"RANK": "3", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "j7"}.items():
-        monkeypatch.setenv(name, value)
-    with stepscope.Writer(tmp_path) as writer:
-        writer.throughput().add(1)
-    header = stored(tmp_path).header
-    assert (header.rank, header.world_size, header.job) == (3, 8, "j7")
-
-
-def test_each_rank_of_several_is_a_run_of_its_own(tmp_path: Path) -> None:
-    for rank in (0, 1):
-        with stepscope.Writer(tmp_path, rank=rank, world_size=2, job="j") as writer:
-            writer.throughput().add(1)
-    with stepscope.Writer(tmp_path / "alone", rank=0, world_size=1) as writer:
-        writer.throughput().add(1)
-    store = LocalStore(logdir=str(tmp_path))
-    store.refresh()
-    assert sorted(store.runs()) == ["alone", "rank_0", "rank_1"]
-
-
-def test_sigterm_is_left_alone_unless_asked_for(tmp_path: Path) -> None:
-    before = signal.getsignal(signal.SIGTERM)
-    stepscope.Writer(tmp_path).close()
-    assert signal.getsignal(signal.SIGTERM) is before
-
-
-def replay(case: dict[str, Any], logdir: Path) -> None:
-    clock = Clock()
-    clock.now = case["start_ns"]
-    with stepscope.Writer(logdir, flush_secs=3600, clock=clock) as writer:
-        rate = writer.throughput(smoothing=case["smooth"])
-        for event in case["events"]:
-            clock.now = event["t_ns"]
-            match event["op"]:
-                case "add":
-                    rate.add(event["count"], step=event["step"])
-                case "query":
-                    rate.sample(event["step"])
-                case "reset":
-                    rate.reset()
-                case "reset_time":
-                    rate.reset_time(event["offset_s"])
-
-
-def check_replay(path: Path, logdir: Path) -> None:
-    case = json.loads(path.read_text())
-    replay(case, logdir)
-    series = stepscope.open(str(logdir)).throughput().to_json()["series"][0]
-    expected = [want for want in case["expected"] if case["events"][want["i"]]["op"] == "query"]
-    local = "every_batch_local" if "every_batch_local" in expected[0] else "local"
-    tolerance = case["rel_tol"]
-    assert series["local_samples_per_sec"] == pytest.approx([w[local] for w in expected], rel=tolerance, abs=0)
-    assert series["avg_samples_per_sec"] == pytest.approx([w["avg"] for w in expected], rel=tolerance, abs=0)
-    written = scalars(logdir)["avg_samples_per_sec"].value.tolist()
-    assert written == pytest.approx([w["avg"] for w in expected], rel=max(tolerance, 1e-6), abs=0)
-
-
-@pytest.mark.parametrize("path", sorted(SMALL.glob("*.json")), ids=lambda path: path.stem)
-def test_small_sequences_come_out_of_the_log_directory_as_the_trackers_answer(path: Path, tmp_path: Path) -> None:
-    check_replay(path, tmp_path)
-
-
-def test_every_recorded_sequence_comes_out_of_the_log_directory(shared: Path, tmp_path: Path) -> None:
-    paths = sorted((shared / "golden" / "throughput").glob("*.json"))
-    assert len(paths) >= 15
-    for path in paths:
-        check_replay(path, tmp_path / path.stem)
