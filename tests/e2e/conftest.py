@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from lens_records import write_everything
 from playwright.sync_api import Browser, sync_playwright
+from rank_traces import write_ranks
 
 from tensorboard_page import Server, Watched, chromium_path, running, watching
 
@@ -24,6 +26,15 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Se
             return stack.enter_context(running(logdir, log, *flags, prefix=prefix))
 
         yield start
+
+
+@pytest.fixture(scope="session")
+def every_lens(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
+    """Shows what each lens does, twice, so that it can be compared, and the traces of two ranks."""
+    folder = tmp_path_factory.mktemp("every_lens")
+    write_everything(folder)
+    write_ranks(folder, tmp_path_factory.mktemp("traces"))
+    return serve(folder)
 
 
 @pytest.fixture(scope="session")

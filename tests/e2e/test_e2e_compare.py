@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from lens_records import Panel, write_everything
+from lens_records import Panel
 from playwright.sync_api import Browser, Locator, expect
-from rank_traces import write_ranks
 
 from tensorboard_page import Server, watching
 
@@ -16,17 +15,9 @@ COMPARED = {"lens": "views", "run": "rank0", "compare": "rank1"}
 
 
 @pytest.fixture(scope="module")
-def server(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
-    folder = tmp_path_factory.mktemp("compared")
-    write_everything(folder)
-    write_ranks(folder, tmp_path_factory.mktemp("traces"))
-    return serve(folder)
-
-
-@pytest.fixture(scope="module")
-def panel(browser: Browser, server: Server) -> Iterator[Panel]:
+def panel(browser: Browser, every_lens: Server) -> Iterator[Panel]:
     with watching(browser) as watched:
-        yield Panel(watched, server)
+        yield Panel(watched, every_lens)
 
 
 def names(panel: Panel) -> list[str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
-from lens_records import COMPARED, LENSES, Panel, write_everything
+from lens_records import COMPARED, LENSES, Panel
 from playwright.sync_api import Browser, Route, expect
-from rank_traces import write_ranks
 
 from tensorboard_page import Server, watching
 
@@ -28,17 +27,9 @@ STATES = [
 
 
 @pytest.fixture(scope="module")
-def server(serve: Callable[..., Server], tmp_path_factory: pytest.TempPathFactory) -> Server:
-    folder = tmp_path_factory.mktemp("standard")
-    write_everything(folder)
-    write_ranks(folder, tmp_path_factory.mktemp("traces"))
-    return serve(folder)
-
-
-@pytest.fixture(scope="module")
-def panel(browser: Browser, server: Server) -> Iterator[Panel]:
+def panel(browser: Browser, every_lens: Server) -> Iterator[Panel]:
     with watching(browser) as watched:
-        yield Panel(watched, server)
+        yield Panel(watched, every_lens)
 
 
 @pytest.mark.parametrize("width", [1280, 1500])
