@@ -47,10 +47,7 @@ def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
         lost / whole,
         lost * profile.tick_ps / PS_PER_US / len(idle),
         "us",
-        tuple(
-            subject.evidence(device, view="graph", metric="total_accelerator_exec_micros")
-            for device, _, _ in idle[:_MANY]
-        ),
+        tuple(subject.evidence(device, pane="steps") for device, _, _ in idle[:_MANY]),
         "Let the host prepare the next step while the device works: prefetch the input, launch larger ops, "
         "wait for results less often",
         "measured",
