@@ -24,6 +24,12 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
   const [wanted, setWanted] = useState(-1);
   const cursor = wanted >= 0 ? wanted : found;
   const wantedRow = wanted >= 0 ? rows.row(wanted) : undefined;
+  // At once where the row is there: the next key may leave this table.
+  const goTo = (index: number) => {
+    const row = rows.row(index);
+    setWanted(row === undefined ? index : -1);
+    if (row !== undefined) session.update({ selected: row.id });
+  };
   useEffect(() => {
     if (wantedRow === undefined) return;
     setWanted(-1);
@@ -44,7 +50,7 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
         sort={state.sort || (state.options.order_by === undefined ? `-${DEFAULT_METRIC}` : "")}
         onSort={(sort) => session.update({ sort })}
         cursor={cursor}
-        onCursor={setWanted}
+        onCursor={goTo}
         onOpen={open}
         onRange={onRange}
         reveal={revealOf(state.search, state.root, head)}
@@ -52,7 +58,7 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
           "aria-level": row.depth + 1,
           ...(row.children > 0 ? { "aria-expanded": row.open } : {}),
         })}
-        onKey={(event, index) => turned(session, rows, event, index, setWanted)}
+        onKey={(event, index) => turned(session, rows, event, index, goTo)}
         keepsPlace
         rowClass={(row) => (row.matched ? "matched" : "")}
       />
