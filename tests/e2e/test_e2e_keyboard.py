@@ -91,15 +91,6 @@ def test_a_shifted_letter_leads_to_a_name(panel: Panel) -> None:
     assert selected(panel) == "stem"
 
 
-def test_a_key_right_after_a_click_is_about_the_clicked_row(panel: Panel) -> None:
-    start(panel, lens="views", run=RUN, view="op")
-    row = panel.frame.locator("[role=treegrid] [role=row][aria-level='2']").first
-    key = "new KeyboardEvent('keydown', { key: 'b', bubbles: true })"
-    row.evaluate(f"row => {{ row.click(); row.dispatchEvent({key}); }}")
-    callers = panel.frame.get_by_role("treegrid", name="Callers")
-    expect(callers.locator("[role=row][aria-level='1']").first).to_be_visible()
-
-
 def test_the_head_sorts_and_resizes(panel: Panel) -> None:
     start(panel, lens="views", run=RUN, view="op")
     panel.tab_to("treegrid")
@@ -221,3 +212,12 @@ def test_the_sheet_lists_every_command(panel: Panel) -> None:
     assert sheet.evaluate("sheet => sheet.contains(document.activeElement)")
     panel.press("Escape")
     expect(sheet).to_have_count(0)
+
+
+def test_a_key_right_after_a_click_is_about_the_clicked_row(panel: Panel) -> None:
+    start(panel, lens="views", run=RUN, view="op")
+    row = panel.frame.locator("[role=treegrid] [role=row][aria-level='2']").first
+    key = "new KeyboardEvent('keydown', { key: 'b', bubbles: true })"
+    row.evaluate(f"row => {{ row.click(); row.dispatchEvent({key}); }}")
+    callers = panel.frame.get_by_role("treegrid", name="Callers")
+    expect(callers.locator("[role=row][aria-level='1']").first).to_be_visible()
