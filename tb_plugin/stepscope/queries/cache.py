@@ -37,12 +37,11 @@ class Cache:
             self._cells.move_to_end(key)
         try:
             value: T = cell.get(make)
-        except BaseException:
+        finally:
             # What cannot be made is not kept: there may be any number of such keys.
             with self._lock:
-                if self._cells.get(key) is cell and not cell.made:
+                if not cell.made and self._cells.get(key) is cell:
                     del self._cells[key]
-            raise
         with self._lock:
             cell.cost = self._cost(value)
             self._shrink()
