@@ -4,7 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
-PROTOS := $(notdir $(wildcard proto/stepscope/*.proto))
+PROTOS := $(patsubst proto/%,%,$(wildcard proto/stepscope/*.proto))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 # `make test FRAMEWORKS=` leaves out what needs TensorFlow, JAX, Lightning or Transformers: some 3 GB to install.
 FRAMEWORKS ?= frameworks
@@ -42,8 +42,11 @@ generated: protos panel ## Fails where generated files differ from what is commi
 generate: protos panel ## Rebuilds the generated messages and the panel
 
 protos: $(VENV)/.test ## Rebuilds tb_plugin/stepscope/pb
-	$(BIN)/protoc --proto_path=stepscope/pb=proto/stepscope --python_out=tb_plugin --pyi_out=tb_plugin \
-	  $(addprefix stepscope/pb/,$(PROTOS))
+	rm -rf build/pb && mkdir -p build/pb
+	$(BIN)/protoc --proto_path=proto --python_out=build/pb --pyi_out=build/pb $(PROTOS)
+	# The messages live in stepscope.pb, one level below where protoc puts them.
+	sed -i -e 's/^from stepscope import/from stepscope.pb import/' -e "s/'stepscope\.\([a-z]*_pb2\)'/'stepscope.pb.\1'/" build/pb/stepscope/*
+	cp build/pb/stepscope/* tb_plugin/stepscope/pb/
 
 panel: frontend/node_modules/.done ## Rebuilds the panel's bundle
 	cd frontend && npm run --silent build

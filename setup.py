@@ -41,6 +41,7 @@ setup(
             "hypothesis",
             "playwright",
             "pytest",
+            "pytest-timeout",
             "pytest-xdist",
             "tensorboardX",
         ],
