@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 from export_golden import decoded, engine_of
+from hypothesis import given
+from hypothesis import strategies as st
 
 from stepscope.cli.main import main
 from stepscope.errors import OptionError
@@ -165,6 +167,8 @@ def test_text_outside_compat_has_the_rows_of_the_view(gpu: ViewEngine) -> None:
         ("@SUM(A1)", "'@SUM(A1)"),
         ("-2+3", "'-2+3"),
         ("\tx", "'\tx"),
+        ("  =1+1", "'  =1+1"),
+        ("＝1+1", "'＝1+1"),
         ("-3", "-3"),
         ("+2.5e-3", "+2.5e-3"),
         ("aten::mm", "aten::mm"),
@@ -178,6 +182,18 @@ def test_cells_that_a_spreadsheet_would_run_are_neutralised(cell: str, want: str
 def test_csv_has_every_column_and_leaves_absent_cells_empty() -> None:
     text = to_csv([{"name": 'a,"b"', "n": 1}, {"name": "=x", "m": None}])
     assert list(csv.reader(io.StringIO(text))) == [["name", "n", "m"], ['a,"b"', "1", ""], ["'=x", "", ""]]
+
+
+@pytest.mark.parametrize("end", ["\r", "\n", "\r\n", ";", "\t", "\u2028"])
+def test_csv_cell_with_a_line_end_or_separator_is_quoted(end: str) -> None:
+    assert to_csv([{"name": f"aten::mm{end}=1+cmd|calc!A0"}]) == f'name\n"aten::mm{end}=1+cmd|calc!A0"\n'
+
+
+@given(st.lists(st.lists(st.text(), min_size=3, max_size=3), max_size=5))
+def test_csv_reads_back_as_the_neutralised_cells(rows: list[list[str]]) -> None:
+    text = to_csv([dict(zip("abc", row, strict=True)) for row in rows], columns="abc")
+    want = [[neutral(cell) for cell in row] for row in rows]
+    assert list(csv.reader(io.StringIO(text, newline="")))[1:] == want
 
 
 def test_json_has_no_numbers_that_are_not_finite() -> None:
