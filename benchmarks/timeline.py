@@ -17,8 +17,8 @@ from typing import Any
 import msgspec
 import orjson
 
+from stepscope.lenses.trace.executions import Executions
 from stepscope.model.profile import Profile
-from stepscope.queries.executions import Executions
 from stepscope.sources import torch_trace
 
 WIDTH_PX = 1600

@@ -19,15 +19,16 @@ ON = {
     "store": {"model"},
     "sources": {"model"},
     "exporting": {"lenses", "findings"},
-    "queries": {"exporting", "store", "sources"},
+    "session": {"exporting", "store", "sources"},
+    "panel": {"session"},
     "shim": {"model", "lenses", "store", "sources"},
     "integrations": {"shim"},
-    "plugin": {"queries", "exporting"},
-    "cli": {"queries", "exporting", "shim"},
+    "plugin": {"panel"},
+    "cli": {"panel", "shim"},
 }
 BESIDE = ("errors", "version")
 PURE = ("model", "lenses", "findings")
-LENSES = ("views", "throughput", "incore", "dcn")
+LENSES = ("views", "trace", "throughput", "incore", "dcn")
 FRAMEWORKS = {"tensorboard", "torch", "tensorflow", "jax", "keras", "lightning", "transformers", "dask", "distributed"}
 OUTSIDE = {"os", "io", "pathlib", "shutil", "tempfile", "socket", "subprocess", "urllib", "http", "mmap", "glob"}
 FILES = sorted(path for path in PACKAGE.rglob("*.py") if "pb" not in path.relative_to(PACKAGE).parts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from stepscope.version import __version__
 
 if TYPE_CHECKING:
-    from stepscope.queries.opening import open
+    from stepscope.session.opening import open
     from stepscope.shim.rate_tracker import RateTracker
     from stepscope.shim.writer import Writer
 
@@ -20,7 +20,7 @@ __all__ = ["RateTracker", "Writer", "__version__", "open"]
 _PLACES = {
     "RateTracker": "stepscope.shim.rate_tracker",
     "Writer": "stepscope.shim.writer",
-    "open": "stepscope.queries.opening",
+    "open": "stepscope.session.opening",
 }
 
 

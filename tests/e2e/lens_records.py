@@ -9,7 +9,7 @@ from playwright.sync_api import Frame, Page, Request
 
 import stepscope
 from stepscope.cli.demo import write_profile
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 from tensorboard_page import Server, Watched
 
 DATA = Path(__file__).parent.parent / "data"

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 
 
 def event(name: str, start: float, duration: float, cat: str, tid: int = 1, **args: Any) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from playwright.sync_api import Locator, expect
 
 import stepscope
 from stepscope.model.collectives import Collectives
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 from tensorboard_page import Server, Watched
 
 Serve = Callable[..., Server]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from playwright.sync_api import Locator, expect
 
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 from tensorboard_page import Server, Watched
 
 Serve = Callable[..., Server]

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 
 import stepscope
 from stepscope.cli.demo import write_profile
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 from tensorboard_page import Server, Watched
 
 Serve = Callable[..., Server]

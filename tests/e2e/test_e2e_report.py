@@ -15,7 +15,7 @@ from stepscope.cli.demo import write_profile
 from stepscope.cli.main import main
 from stepscope.model.columns import Strings
 from stepscope.model.throughput import Marks, Samples, Spans, Throughput
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
 from tensorboard_page import Watched

@@ -76,6 +76,6 @@ def test_runs_beside_each_other_are_a_job_where_no_rank_is_there_twice(
             writer.throughput("train").add(8, step=1)
         (tmp_path / f"rank_{number}").rename(tmp_path / f"{place}")
     asked: list[Subject[Any]] = []
-    monkeypatch.setattr("stepscope.queries.subjects.find", lambda subjects, _: asked.extend(subjects) or [])
+    monkeypatch.setattr("stepscope.session.findings.find", lambda subjects, _: asked.extend(subjects) or [])
     stepscope.open(tmp_path).findings()
     assert len({subject.job or subject.run for subject in asked}) == together

@@ -18,10 +18,10 @@ from stepscope.cli.demo import write_profile
 from stepscope.cli.training import train
 from stepscope.lenses.options import specs
 from stepscope.lenses.views import ViewsOptions
+from stepscope.panel import documents
+from stepscope.panel.request import Query
+from stepscope.panel.trace_documents import SHAPES
 from stepscope.plugin.loader import StepscopeLoader
-from stepscope.queries import documents
-from stepscope.queries.execution_documents import SHAPES
-from stepscope.queries.query import Query
 
 
 class Flags:

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from stepscope.errors import DamagedSource
+from stepscope.lenses.trace.executions import Executions
 from stepscope.model.columns import encode
 from stepscope.model.profile import Profile
-from stepscope.queries.executions import Executions
 from stepscope.sources import torch_trace
 
 ABSENT = object()

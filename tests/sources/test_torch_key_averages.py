@@ -15,7 +15,7 @@ import pytest
 from torch_tables import Tables, tables
 
 from places import SHARED
-from stepscope.lenses.views.executions.allocations import Allocated
+from stepscope.lenses.trace.allocations import Allocated
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace
 

@@ -16,7 +16,7 @@ import stepscope
 from places import DATA
 from stepscope.model.columns import Group, Strings
 from stepscope.model.kinds import KINDS
-from stepscope.queries.lenses import LENS_KINDS
+from stepscope.session.lenses import LENS_KINDS
 
 FOLDERS = sorted((DATA / "records").iterdir())
 

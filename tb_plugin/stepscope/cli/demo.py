@@ -21,7 +21,7 @@ from typing import Any
 
 from stepscope.cli.training import train
 from stepscope.errors import OptionError, StepscopeError
-from stepscope.queries.importing import import_file
+from stepscope.session.importing import import_file
 
 START_TIMEOUT_S = 60.0
 

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from stepscope.cli.output import print_json, print_rows
-from stepscope.queries.asking import Source
-from stepscope.queries.execution_tables import shape_rows
+from stepscope.exporting.trace_tables import shape_rows
+from stepscope.session.source import Source
 
 
 def add_shape(parser: argparse.ArgumentParser) -> None:

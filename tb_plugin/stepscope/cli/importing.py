@@ -23,7 +23,7 @@ def add_parsers(commands: Any) -> None:
 
 def run(options: argparse.Namespace) -> int:
     """Imports every file, and says what was written and what could not be."""
-    from stepscope.queries.importing import executor, expand, import_files
+    from stepscope.session.importing import executor, expand, import_files
 
     found = expand(options.source)
     code = 0

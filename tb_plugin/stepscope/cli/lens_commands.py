@@ -11,10 +11,10 @@ from stepscope.cli.output import print_document, print_problems, problems_of, sa
 from stepscope.cli.view_output import parse_output, write_view
 from stepscope.errors import StepscopeError
 from stepscope.lenses.options import OptionSpec
-from stepscope.queries import options as option_tables
-from stepscope.queries.asking import Source
-from stepscope.queries.opening import open as open_source
-from stepscope.queries.results import ViewsAnswer
+from stepscope.session import options as option_tables
+from stepscope.session.opening import open as open_source
+from stepscope.session.results import ViewsAnswer
+from stepscope.session.source import Source
 
 _HELP = {
     "views": "which op, scope, line of code or graph node costs the time and memory",

@@ -12,8 +12,8 @@ from typing import Any
 import msgspec
 
 from stepscope.exporting.csv import to_csv
+from stepscope.exporting.tables import comparison_notes, comparison_rows, document_rows, leading_rows
 from stepscope.model.columns import Loss
-from stepscope.queries.tables import comparison_notes, comparison_rows, document_rows, leading_rows
 from stepscope.store.reading import Problem
 
 MAX_TEXT = 60

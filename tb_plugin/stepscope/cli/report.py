@@ -12,11 +12,11 @@ from typing import Any
 from stepscope.cli.arguments import keep_sources, path
 from stepscope.cli.output import print_problems
 from stepscope.errors import NotFound
-from stepscope.exporting.report import report_page
-from stepscope.queries.joined import join
-from stepscope.queries.kept import Extent
-from stepscope.queries.opening import open as open_source
-from stepscope.queries.snapshot import snapshot
+from stepscope.panel.report import report_page
+from stepscope.panel.snapshot import snapshot
+from stepscope.panel.snapshot_entry import Extent
+from stepscope.session.opening import open as open_source
+from stepscope.session.union import join
 
 _HELP = {
     "depth": "levels of each view",

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stepscope.errors import OptionError
 from stepscope.exporting.json import to_json
-from stepscope.queries.results import ViewsAnswer
+from stepscope.session.results import ViewsAnswer
 
 FORMS = ("stdout", "none", "file", "timeline", "pprof", "speedscope")
 

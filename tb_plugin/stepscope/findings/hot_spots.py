@@ -18,9 +18,9 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.rules import Rule, Subject
 from stepscope.findings.user_code import of_users
 from stepscope.findings.wording import PS_PER_US, time_words
+from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
-from stepscope.lenses.views.figures import launchers
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile
 

@@ -11,7 +11,7 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.hot_spots import Views
 from stepscope.findings.rules import Rule, Subject
 from stepscope.findings.wording import PS_PER_US
-from stepscope.lenses.views.executions.tensor_cores import NO, YES, tensor_core_words
+from stepscope.lenses.trace.tensor_cores import NO, YES, tensor_core_words
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile
 

@@ -8,7 +8,7 @@ from typing import Any
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import CrossRule, Subject, Together
 from stepscope.findings.wording import PS_PER_US
-from stepscope.lenses.views.executions.ranks import ranks
+from stepscope.lenses.trace.ranks import ranks
 
 LEAST_WAIT = 0.1
 MOST_OF_IT = 0.6

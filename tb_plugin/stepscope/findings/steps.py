@@ -10,10 +10,10 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.hot_spots import Views
 from stepscope.findings.rules import Rule, Subject
 from stepscope.findings.wording import PS_PER_US
-from stepscope.lenses.views.executions.breakdown import breakdown
-from stepscope.lenses.views.executions.categories import Category
-from stepscope.lenses.views.executions.launches import launched
-from stepscope.lenses.views.memory import memory_over_time
+from stepscope.lenses.trace.breakdown import breakdown
+from stepscope.lenses.trace.categories import Category
+from stepscope.lenses.trace.launches import launched
+from stepscope.lenses.trace.memory import memory_over_time
 from stepscope.model.profile import Profile
 
 _LEAST_DATA_WAIT = 0.05

@@ -16,8 +16,8 @@ from stepscope.findings.finding import Finding
 from stepscope.findings.hot_spots import Views as Views
 from stepscope.findings.rules import Rule, Subject
 from stepscope.findings.wording import PS_PER_US
-from stepscope.lenses.views.executions.spans import Spans
-from stepscope.lenses.views.memory import MemorySeries, memory_over_time
+from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
+from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 

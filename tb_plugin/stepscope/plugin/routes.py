@@ -12,14 +12,14 @@ from tensorboard import plugin_util
 from tensorboard.plugins import base_plugin
 from werkzeug import wrappers
 
+from stepscope.panel import documents
+from stepscope.panel.export import export_file
+from stepscope.panel.parameters import openapi
+from stepscope.panel.request import Query
 from stepscope.plugin.answers import Answer, json_answer
-from stepscope.queries import documents
-from stepscope.queries.asking import Source
-from stepscope.queries.cache import Caches
-from stepscope.queries.catalog import Catalog, StoreCatalog
-from stepscope.queries.export import export_file
-from stepscope.queries.query import Query
-from stepscope.queries.questions import openapi
+from stepscope.session.cache import Caches
+from stepscope.session.catalog import Catalog, StoreCatalog
+from stepscope.session.source import Source
 from stepscope.store.local import LocalStore
 from stepscope.store.provider import ProviderStore
 

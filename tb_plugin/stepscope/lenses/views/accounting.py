@@ -9,8 +9,9 @@ from functools import cached_property
 
 import numpy as np
 
+from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.calls import CallTimes
-from stepscope.lenses.views.figures import NodeFigures, launchers
+from stepscope.lenses.views.figures import NodeFigures
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.matching import full_matches
 from stepscope.lenses.views.options import EVERYTHING

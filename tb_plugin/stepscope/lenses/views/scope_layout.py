@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.lenses.views.figures import launchers
+from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.index import RUNTIME, ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.matching import byte_ranks

@@ -1,0 +1,114 @@
+"""What kind of work an execution is: the parts that a step's time is divided into."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from stepscope.lenses.launchers import launchers
+from stepscope.model.columns import Array, Ints
+from stepscope.model.profile import LaneKind, NodeKind, Profile
+
+
+class Category(IntEnum):
+    """Parts of a step, in the order in which they claim time: a moment is of the first that runs in it."""
+
+    KERNEL = 0
+    MEMCPY = 1
+    MEMSET = 2
+    COMMUNICATION = 3
+    RUNTIME = 4
+    DATA_LOADER = 5
+    CPU = 6
+    OTHER = 7
+
+    @property
+    def label(self) -> str:
+        """The category's name in documents."""
+        return self.name.lower()
+
+
+NO_CATEGORY = -1
+"""Of what only frames other work: profiler steps, and copies of device time on lanes of their own."""
+
+COLLECTIVE = "Collective name"
+"""The attribute of kernels and ops that communicate."""
+
+_COPY, _SET = (
+    re.compile("mem_?cpy|copy(?:Host|Device)|dma_", re.IGNORECASE),
+    re.compile("mem_?set|FillBuffer", re.IGNORECASE),
+)
+_COLLECTIVE_KERNEL = re.compile("(?:nccl|rccl|hccl|oneccl)", re.IGNORECASE)
+_COLLECTIVE_RANGE = re.compile("(?:nccl|gloo|mpi|ucc|xccl|hccl):")
+_DATA_LOADER = re.compile(r"enumerate\(DataLoader\)#.*\.__next__|enumerate\(DataPipe\)#.*")
+
+
+def execution_categories(profile: Profile) -> Ints:
+    """The category of each execution, `NO_CATEGORY` for none."""
+    runs, lanes = profile.executions, profile.lanes
+    category = node_categories(profile)[runs.node]
+    if not len(lanes):
+        return category
+    lane = np.where(runs.lane >= 0, lanes.kind[runs.lane], LaneKind.HOST)
+    category = np.where((lane == LaneKind.ACCELERATOR) & (category == Category.CPU), Category.KERNEL, category)
+    return np.where(lane == LaneKind.OTHER, NO_CATEGORY, category)
+
+
+def node_categories(profile: Profile) -> Ints:
+    """The category of each node, `NO_CATEGORY` for profiler steps."""
+    nodes = profile.nodes
+    on_device, is_range = nodes.kind == NodeKind.DEVICE, nodes.kind == NodeKind.SCOPE
+    category = np.where(on_device, Category.KERNEL, Category.CPU).astype(np.int64)
+    category[nodes.kind == NodeKind.RUNTIME] = Category.RUNTIME
+    host = ~on_device & (nodes.kind != NodeKind.RUNTIME)
+    named = _Names(profile)
+    category[host & named.match(_DATA_LOADER)] = Category.DATA_LOADER
+    category[host & named.match(_COLLECTIVE_RANGE)] = Category.COMMUNICATION
+    category[on_device & _communicates(profile, named)] = Category.COMMUNICATION
+    category[on_device & named.match(_COPY)] = Category.MEMCPY
+    category[on_device & named.match(_SET)] = Category.MEMSET
+    category[is_range & np.isin(nodes.name, profile.steps.name[profile.steps.name >= 0])] = NO_CATEGORY
+    return category
+
+
+def attribute(profile: Profile, key: str) -> Ints:
+    """The value of an attribute for each node, in strings; -1 where it has none."""
+    rows = profile.attributes
+    keys = np.flatnonzero(np.isin(rows.key, _places(profile, key)))
+    value = np.full(len(profile.nodes), -1, np.int64)
+    value[rows.node[keys]] = rows.value[keys]
+    return value
+
+
+def attribute_texts(profile: Profile, key: str) -> list[str]:
+    """The value of an attribute for each node, '' where it has none."""
+    return [profile.strings[i] if i >= 0 else "" for i in attribute(profile, key).tolist()]
+
+
+def _places(profile: Profile, text: str) -> list[int]:
+    return [i for i in np.unique(profile.attributes.key).tolist() if profile.strings[i] == text]
+
+
+def _communicates(profile: Profile, named: _Names) -> Array:
+    """Kernels of collectives: by their own attribute or name, or by the name of the op that launched them."""
+    launcher = launchers(profile)
+    by_op = named.match(_COLLECTIVE_RANGE)[launcher] & (launcher >= 0) if len(launcher) else launcher >= 0
+    found: Array = (attribute(profile, COLLECTIVE) >= 0) | named.match(_COLLECTIVE_KERNEL) | by_op
+    return found
+
+
+class _Names:
+    """The names of nodes, each distinct one looked at once."""
+
+    def __init__(self, profile: Profile) -> None:
+        used, self._place = np.unique(profile.nodes.name, return_inverse=True)
+        self._texts: Sequence[str] = [profile.strings[i] if i >= 0 else "" for i in used.tolist()]
+
+    def match(self, pattern: re.Pattern[str]) -> Array:
+        """Which nodes have a name that starts as the pattern says."""
+        hits = np.fromiter((pattern.match(text) is not None for text in self._texts), bool, len(self._texts))
+        found: Array = hits[self._place]
+        return found

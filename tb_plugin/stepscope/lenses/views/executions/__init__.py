@@ -1,1 +1,0 @@
-"""Questions to single executions: step-time breakdown, launches, timeline, memory of ops, ranks side by side."""

@@ -1,0 +1,216 @@
+"""What the panel asks of a view: the rows in sight, an icicle, one row. Answers do not grow with the tree."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from stepscope.errors import NotFound, OptionError
+from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.model.profile import NodeKind
+from stepscope.panel.trees import Bools, Icicle, Ints, Opened, open_rows, sorted_rows, visible_rows
+from stepscope.session import options as option_tables
+from stepscope.session.source import Source
+
+MAX_ROWS = 500
+MAX_WIDTH_PX = 4096
+MAX_DEPTH = 200
+
+
+@dataclass(frozen=True)
+class RowWindow:
+    """Which rows are wanted.
+
+    Attributes:
+        opened: Which rows show their children.
+        offset: The first row among the visible ones.
+        limit: How many, at most 500.
+        sort: A column, with `-` before it for descending; empty keeps the order of the view.
+        search: Text, or `/regex/` with an optional `i`.
+        match: Which match to go to, from 0.
+        root: The row that the tree starts from.
+    """
+
+    opened: Opened = Opened()
+    offset: int = 0
+    limit: int = 100
+    sort: str = ""
+    search: str = ""
+    match: int = 0
+    root: int = 0
+
+
+class Windows:
+    """The windows over one view, with what they share worked out once."""
+
+    def __init__(self, result: ViewResult) -> None:
+        self.result = result
+        self.tree = result.tree
+        self._in_sight = functools.lru_cache(4)(self._shown)
+        self._matched = functools.lru_cache(2)(self._searched)
+        self._icicle = functools.lru_cache(2)(self._laid_out)
+
+    def __len__(self) -> int:
+        return len(self.tree)
+
+    def rows(self, window: RowWindow) -> dict[str, Any]:
+        """The rows in sight."""
+        self.check_row(window.root)
+        matched = self._matched(window.search) if window.search else None
+        is_open, visible = self._in_sight(dataclasses.replace(window, offset=0, limit=0, match=0))
+        limit = min(max(window.limit, 0), MAX_ROWS)
+        rows = visible[max(window.offset, 0) :][:limit]
+        return {
+            "total_rows": len(self.tree),
+            "visible_rows": len(visible),
+            "offset": max(window.offset, 0),
+            "rows": self._described(rows, is_open, matched),
+            "root": self._figures_of(0),
+            "matches": self._matches(window, matched, visible) if matched is not None else None,
+        }
+
+    def check_row(self, row: int) -> None:
+        """Raises NotFound where the view has no such row."""
+        if not 0 <= row < len(self.tree):
+            raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
+
+    def _shown(self, window: RowWindow) -> tuple[Bools, Ints]:
+        """Which rows are open, and those in sight in the order in which they are shown."""
+        if not window.sort:
+            is_open = open_rows(self.tree, window.opened, self._matched(window.search) if window.search else None)
+            return is_open, visible_rows(self.tree, is_open, window.root)
+        is_open, rows = self._in_sight(dataclasses.replace(window, sort=""))
+        key = self._key(window.sort.removeprefix("-"), rows)
+        return is_open, sorted_rows(self.tree, rows, -key if window.sort.startswith("-") else key)
+
+    def _key(self, field: str, rows: Ints) -> Ints:
+        if field == "name":
+            return self.result.name_ranks[rows]
+        self._require(field, [spec.name for spec in self.result.fields])
+        return self.result.exact(field, rows)
+
+    def _searched(self, search: str) -> Bools:
+        found = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
+        if found:
+            return self.result.search(found[1], regex=True, ignore_case=bool(found[2]))
+        return self.result.search(search, regex=False, ignore_case=True)
+
+    def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
+        names, kinds, figures = self.result.names(rows), self.result.op_types(rows), self.result.figures(rows)
+        launched = self.result.launched(rows)
+        described: list[dict[str, Any]] = []
+        for i, row in enumerate(rows.tolist()):
+            one = {
+                "id": row,
+                "name": names[i],
+                "kind": kinds[i],
+                "launched": launched[i],
+                "depth": int(self.tree.depth[row]),
+                "parent": int(self.tree.parent[row]),
+                "children": int(self.tree.children[row]),
+                "end": int(self.tree.end[row]),
+                "open": bool(is_open[row]),
+                "matched": bool(matched is not None and matched[row]),
+            }
+            described.append(one | {field: values[i] for field, values in figures.items()})
+        return described
+
+    def _figures_of(self, row: int) -> dict[str, Any]:
+        if not len(self.tree):
+            return {}
+        return {field: values[0] for field, values in self.result.figures(np.array([row])).items()}
+
+    def _matches(self, window: RowWindow, matched: Bools, visible: Ints) -> dict[str, Any]:
+        shown = np.flatnonzero(matched[visible])
+        index = min(max(window.match, 0), max(len(shown) - 1, 0))
+        return {
+            "count": len(shown),
+            "index": index,
+            "row_offset": int(shown[index]) if len(shown) else None,
+            "id": int(visible[shown[index]]) if len(shown) else None,
+            "share": self._share(matched),
+        }
+
+    def _share(self, matched: Bools) -> dict[str, float]:
+        """For each total, the share that rows with a match, counted once with all below them, have of the root."""
+        top = np.flatnonzero(matched & (self.tree.path_sums(matched.astype(np.int64)) == 1))
+        shares: dict[str, float] = {}
+        for field in (f.name for f in self.result.fields if f.total):
+            root = int(self.result.exact(field, [0])[0])
+            if root > 0:
+                shares[field] = int(self.result.exact(field, top).sum()) / root
+        return shares
+
+    def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
+        """The rectangles of an icicle of a total."""
+        self.check_row(root)
+        metric = self.total(metric)
+        found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
+        real = found.row[found.row >= 0]
+        names, name_index = _indexed(self.result.names(real))
+        colors, color_index = _indexed(self.result.op_types(real))
+        fill = [-1] * (len(found.row) - len(real))
+        columns = (
+            found.row.tolist(),
+            found.depth.tolist(),
+            np.round(found.start, 6).tolist(),
+            np.round(found.stop, 6).tolist(),
+            name_index + fill,
+            color_index + fill,
+            found.folded.tolist(),
+        )
+        return {
+            "metric": metric,
+            "root": root,
+            "total": self.result.figures(np.array([root]))[metric][0],
+            "depths": int(found.depth.max()) + 1 if len(found.depth) else 0,
+            "rects": [list(rect) for rect in zip(*columns, strict=True)],
+            "names": names,
+            "colors": colors,
+        }
+
+    def _laid_out(self, metric: str) -> Icicle:
+        values = self.result.column(metric)
+        if self.result.view == "op" and self.result.profile.nested:
+            # Ops that call each other share their totals, and what they launch or call of the accelerator's library
+            # counts for them: only what each op does itself adds up.
+            own = self.result.column(metric.removeprefix("total_"))
+            kinds = np.asarray(self.result.kinds(np.arange(len(own))))
+            adds_up = (kinds == NodeKind.OP) | (kinds == NodeKind.SCOPE)
+            values = np.concatenate((values[:1], np.where(adds_up, own, 0)[1:]))
+        return Icicle(self.tree, values)
+
+    def total(self, metric: str) -> str:
+        """A total's name; raises OptionError where the view has none of that name."""
+        self._require(metric, [spec.name for spec in self.result.fields if spec.total])
+        return metric
+
+    @staticmethod
+    def _require(name: str, known: list[str]) -> None:
+        if name not in known:
+            raise OptionError(f"no figure {name!r}", where="query", remedy=f"Choose from {', '.join(known)}")
+
+    def node(self, row: int) -> dict[str, Any]:
+        """Everything about one row."""
+        self.check_row(row)
+        return self.result.row_detail(row)
+
+
+def _indexed(texts: list[str]) -> tuple[list[str], list[int]]:
+    index: dict[str, int] = {}
+    positions = [index.setdefault(text, len(index)) for text in texts]
+    return list(index), positions
+
+
+def view_windows(source: Source, values: Mapping[str, Any]) -> Windows:
+    """The windows over a view of the chosen profile, with these options of the lens."""
+    chosen: ViewsOptions = option_tables.build("views", values)
+    ref = source.one("profile")
+    key = ("windows", ref.run, ref.name, ref.key, chosen)
+    return source.caches.views.get(key, lambda: Windows(source.view(ref, chosen)))

@@ -1,1 +1,0 @@
-"""What one can ask: open, options, windows, compare, cache."""

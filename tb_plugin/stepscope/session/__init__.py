@@ -1,0 +1,1 @@
+"""The Python API: open sources, choose records, analyze, compare, cache and import."""

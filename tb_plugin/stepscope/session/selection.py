@@ -1,0 +1,110 @@
+"""Choosing the records that a question is about."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+
+from stepscope.errors import NotFound, OptionError
+from stepscope.session.catalog import RecordRef
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What was chosen.
+
+    Attributes:
+        runs: Run names or patterns with `*` and `?`; empty when none was chosen.
+        name: The record's name.
+        record_step: The training step of the record.
+
+    Raises:
+        OptionError: One of them is of another type.
+    """
+
+    runs: tuple[str, ...] = ()
+    name: str | None = None
+    record_step: int | None = None
+
+    def __post_init__(self) -> None:
+        for word, value in (*(("run", run) for run in self.runs), ("name", self.name or "")):
+            if not isinstance(value, str):
+                raise OptionError(f"{value!r} is no text", where=word, remedy=f"Give the {word}'s name")
+        if not isinstance(self.record_step, Integral | None):
+            raise OptionError(f"{self.record_step!r} is no whole number", where="record_step", remedy="Give a step")
+
+    def __str__(self) -> str:
+        parts = {"run": " or ".join(self.runs), "name": self.name, "step": self.record_step}
+        return ", ".join(f"{word} {value}" for word, value in parts.items() if value not in (None, ""))
+
+
+def candidates(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[RecordRef]:
+    """The records of a kind that a choice allows.
+
+    Raises:
+        NotFound: None is left; the message says what there is.
+    """
+    of_kind = [ref for ref in refs if ref.kind == kind]
+    left = [ref for ref in of_kind if allowed(ref, choice)]
+    if not left:
+        raise _nothing(refs, of_kind, kind, choice)
+    return left
+
+
+def allowed(ref: RecordRef, choice: Choice) -> bool:
+    """Whether a choice allows a record."""
+    if choice.runs and not any(ref.run == run or fnmatch.fnmatchcase(ref.run, run) for run in choice.runs):
+        return False
+    if choice.name is not None and ref.name != choice.name:
+        return False
+    step = choice.record_step
+    if step is None:
+        return True
+    first, last = ref.first_step, ref.last_step
+    return first is not None and last is not None and first <= step <= last
+
+
+def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str, choice: Choice) -> NotFound:
+    if not of_kind:
+        there = sorted({ref.kind for ref in refs})
+        return NotFound(
+            f"no {kind} record",
+            remedy=f"What is here: {', '.join(there)}" if there else "Log one, or import a file: stepscope formats",
+        )
+    return NotFound(f"no {kind} record of {choice}", remedy=f"Choose from: {_named(of_kind)}")
+
+
+def _named(refs: Sequence[RecordRef]) -> str:
+    return "; ".join(sorted({str(Choice((r.run,), r.name, r.first_step)) for r in refs})[:20])
+
+
+def require_any(refs: Sequence[RecordRef], choice: Choice) -> None:
+    """Raises NotFound where a choice allows no record of any kind."""
+    if choice != Choice() and not any(allowed(ref, choice) for ref in refs):
+        raise NotFound(f"no record of {choice}", remedy=f"Choose from: {_named(refs)}")
+
+
+def require_one_run(found: Sequence[RecordRef]) -> None:
+    """Raises OptionError when records of several runs are left."""
+    runs = sorted({ref.run for ref in found})
+    if len(runs) > 1:
+        more = f" and {len(runs) - 20} more" if len(runs) > 20 else ""
+        raise OptionError(
+            f"{len(runs)} runs have such a record",
+            remedy=f"Choose one with --run (run= in Python): {', '.join(runs[:20])}{more}",
+        )
+
+
+def newest(found: Sequence[RecordRef]) -> RecordRef:
+    """The record that was written last."""
+    return max(found, key=lambda ref: (ref.written_wall_ns, ref.last_step or 0, ref.tag))
+
+
+def newest_of_each(found: Iterable[RecordRef]) -> list[RecordRef]:
+    """The record of each run and name that was written last."""
+    latest: dict[tuple[str, str], RecordRef] = {}
+    for ref in found:
+        latest[ref.run, ref.name] = newest([ref, latest.get((ref.run, ref.name), ref)])
+    return list(latest.values())
