@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import logging
 import threading
@@ -20,6 +21,7 @@ from stepscope.model.columns import Strings
 from stepscope.model.profile import Nodes, Profile
 from stepscope.model.throughput import ResetKind
 from stepscope.shim import throughput_log
+from stepscope.sources import content
 from stepscope.store.local import LocalStore
 
 
@@ -306,6 +308,22 @@ def test_a_profile_is_logged_as_a_record_or_from_a_file(tmp_path: Path) -> None:
     store.refresh()
     found = {entry.name: (entry.kind, entry.first_step) for entry in store.entries()}
     assert found == {"mine": ("profile", 5), "theirs": ("throughput", 100)}
+
+
+def test_log_profile_never_maps_a_file_that_somebody_may_cut(
+    tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class Refused:
+        def __init__(self, *_: object, **__: object) -> None:
+            raise AssertionError("mapped")
+
+    monkeypatch.setattr(content, "MAPPED_FROM_BYTES", 0)
+    monkeypatch.setattr("stepscope.sources.content.mmap.mmap", Refused)
+    profile = gzip.decompress((data / "tfprof/tiny.pb.gz").read_bytes())
+    (tmp_path / "profile.pb").write_bytes(profile)
+    with stepscope.Writer(tmp_path / "run") as writer:
+        writer.log_profile(tmp_path / "profile.pb")
+    assert writer.failures == 0
 
 
 def test_a_file_that_cannot_be_read_does_not_stop_the_loop(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

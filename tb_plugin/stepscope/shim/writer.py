@@ -291,9 +291,10 @@ def _records_of(
         yield title, at, source
         return
     # Imported when asked for: most loops never read a file.
-    from stepscope.sources import registry
+    from stepscope.sources import content, registry
 
-    found = registry.read(Path(source)).records
+    with content.without_mapping():
+        found = registry.read(Path(source)).records
     for number, named in enumerate(found):
         own = title if len(found) == 1 else f"{title}/{named.name or number}"
         yield own, named.step if at is None else at, named.record

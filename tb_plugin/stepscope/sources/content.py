@@ -28,6 +28,7 @@ MAPPED_FROM_BYTES = 256 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20
 _losses: ContextVar[list[Loss] | None] = ContextVar("losses", default=None)
+_mapping: ContextVar[bool] = ContextVar("mapping", default=True)
 
 
 def head(path: Path) -> bytes:
@@ -69,17 +70,28 @@ def content(path: Path) -> Iterator[bytes | mmap.mmap]:
 
 @contextmanager
 def plain(raw: BinaryIO) -> Iterator[bytes | mmap.mmap]:
-    """The whole content of an open file: read, or mapped into memory where it is large.
-
-    Where somebody cuts a file short that is mapped, the system ends the process: that must not end a training loop.
-    """
+    """The whole content of an open file: read, or mapped into memory where it is large."""
     raw.seek(0, os.SEEK_END)
-    if raw.tell() < MAPPED_FROM_BYTES:
+    if raw.tell() < MAPPED_FROM_BYTES or not _mapping.get():
         raw.seek(0)
         yield raw.read()
     else:
         with mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ) as mapped:
             yield mapped
+
+
+@contextmanager
+def without_mapping() -> Iterator[None]:
+    """Reads files into memory instead of mapping them.
+
+    Where somebody cuts a mapped file short, the system ends the process by SIGBUS. That must not
+    end a training loop.
+    """
+    token = _mapping.set(False)
+    try:
+        yield
+    finally:
+        _mapping.reset(token)
 
 
 def release(data: bytes | mmap.mmap, end: int) -> None:
