@@ -196,6 +196,7 @@ class NodeSteps(Group):
     uncounted_host_ticks: I64 = column("int64", "Host time that tfprof leaves out: on other devices", default=0)
     uncounted_accelerator_ticks: I64 = column("int64", "The same of accelerators: copies, TPUs", default=0)
     shared_host_ticks: I64 = column("int64", "Of host_ticks: what is of modules inside, and theirs too", default=0)
+    enclosed_host_ticks: I64 = column("int64", "Of a module's host_ticks: what an op or range shares", default=0)
 
 
 @dataclass(frozen=True, eq=False)

@@ -146,7 +146,7 @@ class Steps(_message.Message):
     def __init__(self, id: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., name: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., duration_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class NodeSteps(_message.Message):
-    __slots__ = ("node", "step", "run_count", "host_ticks", "host_total_ticks", "accelerator_ticks", "start_ticks", "end_ticks", "requested_bytes", "peak_bytes", "residual_bytes", "output_bytes", "bytes_in_use", "uncounted_host_ticks", "uncounted_accelerator_ticks", "shared_host_ticks")
+    __slots__ = ("node", "step", "run_count", "host_ticks", "host_total_ticks", "accelerator_ticks", "start_ticks", "end_ticks", "requested_bytes", "peak_bytes", "residual_bytes", "output_bytes", "bytes_in_use", "uncounted_host_ticks", "uncounted_accelerator_ticks", "shared_host_ticks", "enclosed_host_ticks")
     NODE_FIELD_NUMBER: _ClassVar[int]
     STEP_FIELD_NUMBER: _ClassVar[int]
     RUN_COUNT_FIELD_NUMBER: _ClassVar[int]
@@ -163,6 +163,7 @@ class NodeSteps(_message.Message):
     UNCOUNTED_HOST_TICKS_FIELD_NUMBER: _ClassVar[int]
     UNCOUNTED_ACCELERATOR_TICKS_FIELD_NUMBER: _ClassVar[int]
     SHARED_HOST_TICKS_FIELD_NUMBER: _ClassVar[int]
+    ENCLOSED_HOST_TICKS_FIELD_NUMBER: _ClassVar[int]
     node: _common_pb2.Column
     step: _common_pb2.Column
     run_count: _common_pb2.Column
@@ -179,7 +180,8 @@ class NodeSteps(_message.Message):
     uncounted_host_ticks: _common_pb2.Column
     uncounted_accelerator_ticks: _common_pb2.Column
     shared_host_ticks: _common_pb2.Column
-    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., run_count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_total_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., requested_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., peak_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., residual_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., bytes_in_use: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., shared_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+    enclosed_host_ticks: _common_pb2.Column
+    def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., run_count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., host_total_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., requested_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., peak_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., residual_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_bytes: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., bytes_in_use: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., uncounted_accelerator_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., shared_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., enclosed_host_ticks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Executions(_message.Message):
     __slots__ = ("node", "step", "lane", "start_ticks", "duration_ticks", "self_ticks", "count", "launch", "forward")

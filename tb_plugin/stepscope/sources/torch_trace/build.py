@@ -99,7 +99,7 @@ class ProfileBuilder:
         device_node = self._add_device(op_node)
         scope_names = self._strings_of(self._scopes.name, self._scopes.names)
         nodes, scopes, op_types = joined(self._parts, self._scopes.parent, scope_names)
-        executions, shared = joined_executions(self._runs, anchor)
+        executions, shared, enclosed = joined_executions(self._runs, anchor)
         steps = self._ops.steps
         memory_node = np.where(self._memory.op >= 0, op_node[self._memory.op], -1) if len(op_node) else self._memory.op
         memory_step = steps.at(self._memory.start)
@@ -123,7 +123,14 @@ class ProfileBuilder:
                 duration_ticks=steps.duration,
             ),
             executions=executions,
-            node_steps=node_steps(executions, shared, nodes.kind, len(steps.id), memory),
+            node_steps=node_steps(
+                executions=executions,
+                shared=shared,
+                enclosed=enclosed,
+                kind=nodes.kind,
+                step_count=len(steps.id),
+                memory=memory,
+            ),
             allocations=self._allocations(memory_node, memory_step, anchor),
             links=self._links(op_node, launch_node, device_node),
             attributes=attributes(properties, self._properties, self._strings),
@@ -209,8 +216,16 @@ class ProfileBuilder:
         ranges = python.ranges
         lane = host[ranges.thread[rows]] if len(rows) else rows
         start, duration = ranges.start[rows], python.duration[rows]
-        own = self._module_times.own[rows]
-        self._runs.append(ExecutionPart(node, self._ops.steps.at(start), lane, start, duration, own))
+        part = ExecutionPart(
+            node=node,
+            step=self._ops.steps.at(start),
+            lane=lane,
+            start=start,
+            duration=duration,
+            self_duration=self._module_times.own[rows],
+            enclosed=self._module_times.enclosed[rows],
+        )
+        self._runs.append(part)
 
     def _add_launches(self, host: Ints, op_node: Ints) -> Ints:
         called = self._launches

@@ -19,10 +19,12 @@ class ModuleTimes:
     Attributes:
         shared: For each op or range the part of its self time that is of modules in it.
         own: For each frame that is a module its time without what lies directly in it, else 0.
+        enclosed: The part of `own` that an op or range around the module has in its self time, too.
     """
 
     shared: Ints
     own: Ints
+    enclosed: Ints
 
 
 def module_times(ops: OpTree, python: PythonFrames, frame: Ints) -> ModuleTimes:
@@ -32,7 +34,7 @@ def module_times(ops: OpTree, python: PythonFrames, frame: Ints) -> ModuleTimes:
         frame: The Python frame around each op.
     """
     modules = np.flatnonzero(python.is_module)
-    module_in_op, module_in_module = _around_modules(ops, python, modules)
+    module_in_op, module_in_module, is_enclosed = _around_modules(ops, python, modules)
     op_in_module = _module_around(ops, python, frame)
     shared = np.zeros(len(ops.name) + 1, np.int64)
     np.add.at(shared, module_in_op, python.duration[modules])
@@ -41,17 +43,24 @@ def module_times(ops: OpTree, python: PythonFrames, frame: Ints) -> ModuleTimes:
     inside = np.zeros(len(python.name) + 1, np.int64)
     np.add.at(inside, module_in_module, python.duration[modules])
     np.add.at(inside, op_in_module, ops.duration)
-    return ModuleTimes(shared[:-1], np.where(python.is_module, python.duration - inside[:-1], 0))
+    own = np.where(python.is_module, python.duration - inside[:-1], 0)
+    enclosed = np.zeros(len(own), np.int64)
+    enclosed[modules[is_enclosed]] = own[modules[is_enclosed]]
+    return ModuleTimes(shared=shared[:-1], own=own, enclosed=enclosed)
 
 
-def _around_modules(ops: OpTree, python: PythonFrames, modules: Ints) -> tuple[Ints, Ints]:
-    """The op and the module that each module lies directly in; at least one of both is -1."""
+def _around_modules(ops: OpTree, python: PythonFrames, modules: Ints) -> tuple[Ints, Ints, Bools]:
+    """The op and the module that each module lies directly in, and whether it lies in an op at all.
+
+    At least one of the op and the module is -1.
+    """
     frames = python.ranges
     start, end = frames.start[modules], frames.end[modules]
     op = ops.ranges.around(frames.thread[modules], start, end - 1)
     module = python.module_of(frames.parent)[modules]
     in_module = _later(ops, python, op, module)
-    return np.where(in_module, -1, op), np.where(in_module, module, -1)
+    is_enclosed: Bools = op >= 0
+    return np.where(in_module, -1, op), np.where(in_module, module, -1), is_enclosed
 
 
 def _module_around(ops: OpTree, python: PythonFrames, frame: Ints) -> Ints:

@@ -50,6 +50,7 @@ class ExecutionPart:
 
     Attributes:
         shared: The part of the self duration that is of modules inside, None for nothing.
+        enclosed: The part of a module's self duration that an op or range around it shares, None for nothing.
         launch, forward: The execution that launched it, and the one that it is the backward pass of, as rows of all
             parts joined; -1 or None for none.
     """
@@ -61,6 +62,7 @@ class ExecutionPart:
     duration: Ints
     self_duration: Ints
     shared: Ints | None = None
+    enclosed: Ints | None = None
     launch: Ints | None = None
     forward: Ints | None = None
 
@@ -97,15 +99,18 @@ def joined(parts: list[NodePart], scope_parent: Ints, scope_name: Ints) -> tuple
     return nodes, scopes, OpTypes(type=name)
 
 
-def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Executions, Ints]:
-    """Joins executions in order of their start, relative to the anchor; and what each shares with modules inside."""
+def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Executions, Ints, Ints]:
+    """Joins executions in order of their start, relative to the anchor.
+
+    Returns:
+        The executions, what each shares with modules inside, and what each module shares with an op or range around it.
+    """
 
     def column(name: str) -> Ints:
         return np.concatenate([getattr(part, name) for part in parts])
 
     start = column("start") - anchor_ns
     order = np.argsort(start, kind="stable")
-    shared = [np.zeros(len(part.node), np.int64) if part.shared is None else part.shared for part in parts]
     place = np.full(len(order) + 1, -1)
     place[order] = np.arange(len(order))
 
@@ -113,6 +118,14 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
         known = [np.full(len(part.node), -1) if row is None else row for part, row in zip(parts, rows, strict=True)]
         found: Ints = place[np.concatenate(known)[order]]
         return found
+
+    def share(name: str) -> Ints:
+        values = []
+        for part in parts:
+            value = getattr(part, name)
+            values.append(np.zeros(len(part.node), np.int64) if value is None else value)
+        shares: Ints = np.concatenate(values)[order]
+        return shares
 
     executions = Executions(
         node=column("node")[order],
@@ -124,16 +137,22 @@ def joined_executions(parts: list[ExecutionPart], anchor_ns: int) -> tuple[Execu
         launch=moved([part.launch for part in parts]),
         forward=moved([part.forward for part in parts]),
     )
-    return executions, np.concatenate(shared)[order]
+    return executions, share("shared"), share("enclosed")
 
 
 def node_steps(
-    executions: Executions, shared: Ints, kind: NDArray[np.int8], step_count: int, memory: Held
+    executions: Executions,
+    shared: Ints,
+    enclosed: Ints,
+    kind: NDArray[np.int8],
+    step_count: int,
+    memory: Held,
 ) -> NodeSteps:
     """Sums executions by node and step.
 
     Args:
         shared: What each execution shares with modules inside.
+        enclosed: What each module shares with an op or range around it.
         memory: Grouped by `group_of(node, step, step_count)`.
     """
     run_group = group_of(executions.node, executions.step, step_count)
@@ -159,6 +178,7 @@ def node_steps(
         host_ticks=np.where(on_device, 0, np.add.reduceat(executions.self_ticks[order], first)),
         host_total_ticks=np.where(on_device, 0, total),
         shared_host_ticks=np.add.reduceat(shared[order], first),
+        enclosed_host_ticks=np.add.reduceat(enclosed[order], first),
         accelerator_ticks=np.where(on_device, total, 0),
         start_ticks=np.minimum.reduceat(executions.start_ticks[order], first),
         end_ticks=np.maximum.reduceat(end[order], first),
