@@ -17,6 +17,7 @@ setup(
     python_requires=">=3.10",
     package_dir={"": "tb_plugin"},
     packages=find_packages("tb_plugin"),
+    py_modules=["stepscope_tensorboard"],
     package_data={
         "stepscope": ["py.typed"],
         "stepscope.pb": ["*.pyi"],
@@ -56,7 +57,7 @@ setup(
         ],
     },
     entry_points={
-        "tensorboard_plugins": ["stepscope = stepscope.plugin.loader:StepscopeLoader"],
+        "tensorboard_plugins": ["stepscope = stepscope_tensorboard:StepscopeLoader"],
         "console_scripts": ["stepscope = stepscope.cli.main:main"],
     },
     classifiers=[

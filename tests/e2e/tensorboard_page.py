@@ -40,13 +40,15 @@ def free_port() -> int:
 
 
 @contextlib.contextmanager
-def running(logdir: Path, log: Path, *flags: str, prefix: str = "") -> Iterator[Server]:
+def running(
+    logdir: Path, log: Path, *flags: str, prefix: str = "", environment: dict[str, str] | None = None
+) -> Iterator[Server]:
     port = free_port()
     command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", str(port), *flags]
     if prefix:
         command += ["--path_prefix", prefix]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT)
+        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
     server = Server(f"http://127.0.0.1:{port}{prefix}", log)
     try:
         wait_for(server, process)

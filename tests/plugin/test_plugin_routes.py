@@ -210,7 +210,9 @@ def test_a_fault_of_our_own_is_said_and_does_not_leave_the_route(monkeypatch: py
 
 def test_loading_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("stepscope.plugin.plugin.StepscopePlugin.__init__", lambda *_: 1 / 0)
-    assert StepscopeLoader().load(base_plugin.TBContext(logdir="/")) is None
+    plugin = StepscopeLoader().load(base_plugin.TBContext(logdir="/"))
+    page = Client(plugin.get_plugin_apps()["/index.js"]).get("/index.js").text
+    assert "StepScope cannot start: ZeroDivisionError: division by zero. Run: pip install" in page
     monkeypatch.setattr("stepscope.store.flags.set_sampling", lambda *_: 1 / 0)
     StepscopeLoader().fix_flags(object())
 

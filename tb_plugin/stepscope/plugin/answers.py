@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import msgspec
+from stepscope_tensorboard import describe, remedy
 from werkzeug import wrappers
 
 from stepscope.errors import NotFound, StepscopeError
@@ -54,10 +55,14 @@ def _guarded(answer: Callable[[wrappers.Request], Answer], request: wrappers.Req
     except StepscopeError as error:
         document = {"found": error.found, "where": error.where, "remedy": error.remedy}
         return json_answer({"error": document}, error.http_status)
+    except (ImportError, SystemExit) as error:
+        logger.exception("%s", describe(error))
+        document = {"found": str(error), "where": request.path, "remedy": f"Run: {remedy(error)}"}
+        return json_answer({"error": document}, 500)
     except Exception as error:
         logger.exception("stepscope could not answer %s", request.url)
         document = {
-            "found": f"an error of StepScope's own ({type(error).__name__})",
+            "found": f"Internal error in StepScope ({type(error).__name__})",
             "where": request.path,
             "remedy": "Report it with the text that TensorBoard printed",
         }
