@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from places import DATA, SHARED
+from paths import DATA, SHARED
 
 # Timings are never tests: a busy machine must not fail a property.
 settings.register_profile("stepscope", deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from places import SHARED
+from paths import SHARED
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace
 

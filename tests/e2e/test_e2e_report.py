@@ -14,7 +14,7 @@ import stepscope
 from stepscope.cli.demo import write_profile
 from stepscope.cli.main import main
 from stepscope.model.columns import Strings
-from stepscope.model.throughput import Marks, Samples, Spans, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Spans, Throughput
 from stepscope.session.importing import import_file
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
@@ -35,7 +35,7 @@ def log_rates(folder: Path, step_ms: int) -> None:
         start_ns=0,
         strings=Strings.of(["checkpoint"]),
         marks=Marks(step=step, time_ns=time_ns, count=np.full(40, 8)),
-        samples=Samples(step=step, time_ns=time_ns, mark_end=np.arange(1, 41)),
+        samples=RateSamples(step=step, time_ns=time_ns, mark_end=np.arange(1, 41)),
         spans=spans,
     )
     sink = EventFileSink(str(folder))

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Locator, expect
 
 from stepscope.model.columns import Header
-from stepscope.model.throughput import Marks, Samples, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Throughput
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
 from tensorboard_page import Server, Watched
@@ -28,7 +28,7 @@ def write_rates(folder: Path, run: str, step_ms: float, rank: int = -1, job: str
         log_every=5,
         session=run.replace("/", "-"),
         marks=Marks(step=step, time_ns=time_ns, count=np.full(STEPS, 32)),
-        samples=Samples(step=step[4::5], time_ns=time_ns[4::5], mark_end=step[4::5]),
+        samples=RateSamples(step=step[4::5], time_ns=time_ns[4::5], mark_end=step[4::5]),
     )
     sink = EventFileSink(folder / run)
     RecordWriter(sink).write(record, name="train")

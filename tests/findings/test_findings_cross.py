@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.findings import RULES, Finding, Subject, find
+from stepscope.findings import RULES, Finding, LensResult, find
 from stepscope.lenses import dcn, incore
 from stepscope.lenses.throughput.result import Annotation, Series, Span, ThroughputResult
 from stepscope.lenses.views import ViewEngine
@@ -34,11 +34,11 @@ def rates(*annotations: Annotation, run: str = "run", spans: tuple[Span, ...] = 
     )
 
 
-def logged(*series: Series, run: str = "run", job: str = "") -> Subject[Any]:
-    return Subject("throughput", run, "train", ThroughputResult(series), job)
+def logged(*series: Series, run: str = "run", job: str = "") -> LensResult[Any]:
+    return LensResult("throughput", run, "train", ThroughputResult(series), job)
 
 
-def profile(busy_us: int, op: str = "Conv2D") -> Subject[Any]:
+def profile(busy_us: int, op: str = "Conv2D") -> LensResult[Any]:
     """A profile in which an accelerator is busy for so many of 100 us."""
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     node = message.nodes[0]
@@ -48,7 +48,7 @@ def profile(busy_us: int, op: str = "Conv2D") -> Subject[Any]:
     execs.run_count, execs.all_start_micros, execs.latest_end_micros = 1, 1000, 1100
     execs.cpu_execs[GPU].times.add().int64_values.extend([1000, 100])
     execs.accelerator_execs[f"{GPU}/stream:all"].times.add().int64_values.extend([1000, busy_us])
-    return Subject("views", "run", "p", ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb")))
+    return LensResult("views", "run", "p", ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb")))
 
 
 def rules_of(found: list[Finding]) -> list[str]:
@@ -95,7 +95,7 @@ def test_the_stall_of_collectives_is_told_per_step(data: Path) -> None:
     told = 0
     for case in sorted((data / "dcn" / "cases").iterdir()):
         result = dcn.analyze([n.record for n in registry.read(case).records if n.record.KIND == "collectives"])
-        found = find([Subject("dcn", "run", "c", result), logged(rates())], RULES)
+        found = find([LensResult("dcn", "run", "c", result), logged(rates())], RULES)
         for one in (f for f in found if f.rule == "stall-of-step"):
             assert one.cost == pytest.approx((one.cost_share or 0) * 80_000)
             assert one.cost_share is not None
@@ -103,14 +103,14 @@ def test_the_stall_of_collectives_is_told_per_step(data: Path) -> None:
             single = [f for f in found if f.rule == "stalling-collective"]
             assert all(f.evidence[0].key != one.evidence[0].key for f in single), "the worst is told once"
             told += 1
-        assert "stall-of-step" not in rules_of(find([Subject("dcn", "run", "c", result)], RULES))
+        assert "stall-of-step" not in rules_of(find([LensResult("dcn", "run", "c", result)], RULES))
     assert told > 0
 
 
-def kernel(data: Path, title: str) -> Subject[Any]:
+def kernel(data: Path, title: str) -> LensResult[Any]:
     (named,) = registry.read(data / "incore" / "o18_uint64_high_bit").records
     record = dataclasses.replace(named.record, title=title, clock_freq_hz=10**9, unit="cycles")
-    return Subject("incore", "run", "k", incore.analyze([record]))
+    return LensResult("incore", "run", "k", incore.analyze([record]))
 
 
 def test_an_op_that_takes_longer_than_its_kernel_is_found(data: Path) -> None:

@@ -12,7 +12,7 @@ import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 from xplane_builder import BF16, PROGRAM, Collective, Core, array, documented, profile, write
 
-from stepscope.findings import RULES, Finding, Subject, find
+from stepscope.findings import RULES, Finding, LensResult, find
 from stepscope.findings.dcn import ADVICE
 from stepscope.lenses import dcn, incore
 from stepscope.lenses.dcn.diagnosis import causes
@@ -32,7 +32,7 @@ def result_of(path: Path, lens: Any, kind: str) -> Any:
 
 
 def findings(lens: str, result: Any) -> list[Finding]:
-    return find([Subject(lens, "run", "name", result)], RULES)
+    return find([LensResult(lens, "run", "name", result)], RULES)
 
 
 @pytest.mark.parametrize("case", ["o15_user_phases_no_collective", "o24_user_phases_masks", "o18_uint64_high_bit"])
@@ -75,7 +75,7 @@ def test_cores_that_arrive_late_are_a_finding(data: Path) -> None:
         result = result_of(case, incore, "incore")
         phases = result.phases
         (rule,) = [rule for rule in RULES if rule.name == "collective-skew"]
-        found = list(find([Subject("incore", "run", "name", result)], [rule]))
+        found = list(find([LensResult("incore", "run", "name", result)], [rule]))
         if phases is None or phases.collective is None or not phases.verdict.usable.all() or not phases.ordered.all():
             continue
         skew, total = int(phases.collective.arrival_skew.sum()), int(phases.total.sum())
@@ -161,9 +161,9 @@ def test_the_wait_for_a_collective_is_told_once(tmp_path: Path) -> None:
     node.execs[1].run_count, node.execs[1].latest_end_micros = 1, 50
     node.execs[1].cpu_execs["/cpu:0"].times.add().int64_values.extend([1, 50])
     engine = ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
-    views = Subject("views", "run", "p", engine)
+    views = LensResult("views", "run", "p", engine)
     assert [f.rule for f in find([views], RULES)] == ["hot-spot"]
-    (found,) = find([views, Subject("dcn", "run", "c", result)], RULES)
+    (found,) = find([views, LensResult("dcn", "run", "c", result)], RULES)
     assert found.rule == "stalling-collective"
     assert {place.lens for place in found.evidence} == {"dcn", "views"}
 
@@ -235,7 +235,10 @@ def test_how_to_read_the_rates_is_a_hint_without_a_cost(kind: str) -> None:
 
 def test_the_largest_share_comes_first_and_unknown_shares_last(data: Path) -> None:
     stale = result_of(data / "incore" / "o09_stale_generation", incore, "incore")
-    subjects = [Subject("incore", "r", "n", stale), Subject("throughput", "r", "n", series(evaluation=10.0, data=30.0))]
+    subjects = [
+        LensResult("incore", "r", "n", stale),
+        LensResult("throughput", "r", "n", series(evaluation=10.0, data=30.0)),
+    ]
     shares = [f.cost_share for f in find(subjects, RULES)]
     known = [share for share in shares if share is not None]
     assert known == sorted(known, reverse=True) == [0.3, 0.1]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.findings import Finding, Subject, find
+from stepscope.findings import Finding, LensResult, find
 from stepscope.findings.precision import RULE
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import torch_trace
@@ -28,7 +28,7 @@ def found(folder: Path, kernels: dict[str, float], device: dict[str, Any] = A100
         start += duration
     path = folder / "worker0.pt.trace.json"
     path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}))
-    return find([Subject("views", "a", "torch", ViewEngine(torch_trace.read(path).records[0].record))], [RULE])
+    return find([LensResult("views", "a", "torch", ViewEngine(torch_trace.read(path).records[0].record))], [RULE])
 
 
 def test_plain_multiplications_on_a_device_with_tensor_cores_are_hinted_at(tmp_path: Path) -> None:

@@ -10,25 +10,25 @@ from typing import Any
 import pytest
 
 import stepscope
-from stepscope.findings import RULES, Finding, Subject, find
+from stepscope.findings import RULES, Finding, LensResult, find
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import torch_trace
 
-MakeRank = Callable[..., Subject[Any]]
+MakeRank = Callable[..., LensResult[Any]]
 
 
 @pytest.fixture
 def rank(tmp_path: Path) -> MakeRank:
     """Makes a step of 100 us on a rank, with collectives of the given lengths."""
 
-    def make(number: int, durations: Sequence[int], run: str = "") -> Subject[Any]:
+    def make(number: int, durations: Sequence[int], run: str = "") -> LensResult[Any]:
         step = slice_of("user_annotation", "ProfilerStep#1", 0, 100)
         calls = [slice_of("kernel", "ncclDevKernel_AllReduce", 10 + 30 * i, t) for i, t in enumerate(durations)]
         path = tmp_path / f"{number}{run}.json"
         trace = {"distributedInfo": {"rank": number, "world_size": 2}, "traceEvents": [step, *calls]}
         path.write_text(json.dumps({"schemaVersion": 1, **trace}))
         record = torch_trace.read(path).records[0].record
-        return Subject("views", run or f"rank{number}", "torch", ViewEngine(record), "job")
+        return LensResult("views", run or f"rank{number}", "torch", ViewEngine(record), "job")
 
     return make
 
@@ -39,7 +39,7 @@ def slice_of(category: str, name: str, start: int, duration: int) -> dict[str, A
     return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": duration, **place}
 
 
-def found(*subjects: Subject[Any]) -> list[Finding]:
+def found(*subjects: LensResult[Any]) -> list[Finding]:
     return [one for one in find(subjects, RULES) if one.rule in ("late-rank", "exposed-communication")]
 
 
@@ -75,7 +75,7 @@ def test_runs_beside_each_other_are_a_job_where_no_rank_is_there_twice(
         with stepscope.Writer(str(tmp_path), rank=number, world_size=2) as writer:
             writer.throughput("train").add(8, step=1)
         (tmp_path / f"rank_{number}").rename(tmp_path / f"{place}")
-    asked: list[Subject[Any]] = []
+    asked: list[LensResult[Any]] = []
     monkeypatch.setattr("stepscope.session.findings.find", lambda subjects, _: asked.extend(subjects) or [])
     stepscope.open(tmp_path).findings()
     assert len({subject.job or subject.run for subject in asked}) == together

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.errors import LimitExceeded
-from stepscope.findings import CrossRule, Finding, Rule, Subject, find
-from stepscope.findings.rules import Together
+from stepscope.findings import CrossRule, Finding, LensResult, Rule, find
+from stepscope.findings.rules import RunResults
 
-FINE, LARGE = Subject("views", "a", "profile", 1), Subject("views", "b", "profile", 2, job="j")
+FINE, LARGE = LensResult("views", "a", "profile", 1), LensResult("views", "b", "profile", 2, job="j")
 
 
 def finding(rule: str, run: str) -> Finding:
@@ -20,19 +20,19 @@ def large() -> LimitExceeded:
     return LimitExceeded("paths of 9 GB", where="views, scope", remedy="Profile fewer steps")
 
 
-def fails_late(subject: Subject[Any]) -> Iterator[Finding]:
+def fails_late(subject: LensResult[Any]) -> Iterator[Finding]:
     yield finding("late", subject.run)
     if subject is LARGE:
         raise large()
 
 
-def fails_at_once(subject: Subject[Any]) -> list[Finding]:
+def fails_at_once(subject: LensResult[Any]) -> list[Finding]:
     if subject is LARGE:
         raise large()
     return [finding("at-once", subject.run)]
 
 
-def together(group: Together) -> list[Finding]:
+def together(group: RunResults) -> list[Finding]:
     if LARGE in group.subjects:
         raise large()
     return [finding("cross", group.subjects[0].run)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from stepscope.findings import Finding, Subject, find, steps
+from stepscope.findings import Finding, LensResult, find, steps
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import torch_trace
 
@@ -27,7 +27,7 @@ def found(tmp_path: Path) -> Any:
         step = event("ProfilerStep#1", 0, 100, "user_annotation")
         path.write_text(json.dumps({"schemaVersion": 1, **top, "traceEvents": [step, *events]}))
         engine = ViewEngine(torch_trace.read(path).records[0].record)
-        return {one.rule: one for one in find([Subject("views", "a", "torch", engine)], steps.RULES)}
+        return {one.rule: one for one in find([LensResult("views", "a", "torch", engine)], steps.RULES)}
 
     return ask
 

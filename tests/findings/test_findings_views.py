@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.findings import RULES, Finding, Subject, find, panel_hash
+from stepscope.findings import RULES, Finding, LensResult, find, panel_hash
 from stepscope.findings.user_code import is_users
 from stepscope.lenses.views import ViewEngine
 from stepscope.model.profile import Profile
@@ -44,7 +44,7 @@ def run(added: Any, step: int, start: int, host: int, *kernels: tuple[int, int])
 def findings(message: Any, *rules: str) -> list[Finding]:
     engine = ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
     chosen = [rule for rule in RULES if not rules or rule.name in rules]
-    return find([Subject("views", "run/1", "profile", engine)], chosen)
+    return find([LensResult("views", "run/1", "profile", engine)], chosen)
 
 
 def test_rule_names_are_unique() -> None:
@@ -84,7 +84,7 @@ def test_cores_that_wait_for_other_cores_of_their_chip_are_no_finding(shared: Pa
     """A capture knows nothing of the host: 24 cores multiply most of the time, 48 add now and then."""
     records = registry.read(shared / "data/swimlane/12_real_dist_fullcore").records
     (engine,) = [ViewEngine(one.record) for one in records if isinstance(one.record, Profile)]
-    every = find([Subject("views", "run", "swimlane", engine)], RULES)
+    every = find([LensResult("views", "run", "swimlane", engine)], RULES)
     assert [one.rule for one in every] == ["hot-spot"]
 
 
@@ -236,7 +236,7 @@ def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[
     """What a rule finds in a PyTorch trace of these events."""
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     record = torch_trace.read(path).records[0].record
-    return [f for f in find([Subject("views", "run", "p", ViewEngine(record))], RULES) if f.rule == rule]
+    return [f for f in find([LensResult("views", "run", "p", ViewEngine(record))], RULES) if f.rule == rule]
 
 
 def costly_lines(left: list[str], right: list[str]) -> list[str]:

@@ -19,7 +19,7 @@ def test_ranks_that_were_logged_live_are_compared(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "4"], check=True, timeout=240)
     job = stepscope.open(tmp_path)
     assert sorted(job.catalog.runs()) == ["rank0", "rank1"]
-    document = job.choose(run="rank1").ranks().to_json()
+    document = job.select(run="rank1").ranks().to_json()
     assert [one["rank"] for one in document["ranks"]] == [0, 1]
     assert {row["name"] for row in document["rows"]} == {"gloo:all_reduce"}
     first, second = document["ranks"]

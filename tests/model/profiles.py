@@ -9,7 +9,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from stepscope.model import profile
-from stepscope.model.columns import Group, Header, Loss, Strings
+from stepscope.model.columns import Group, Header, Strings
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
 
 GROUPS = {
@@ -36,7 +37,7 @@ def profiles(draw: Any, most_rows: int = 12) -> Profile:
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     targets = {**sizes, "strings": len(texts)}
     groups = {name: _group(name, kind, targets, random) for name, kind in GROUPS.items()}
-    losses = draw(st.lists(st.builds(Loss, TEXT, TEXT, st.integers(0, 2**64 - 1), TEXT), max_size=2))
+    losses = draw(st.lists(st.builds(Diagnostic, TEXT, TEXT, st.integers(0, 2**64 - 1), TEXT), max_size=2))
     header = Header(run=draw(TEXT), rank=draw(st.integers(-1, 9)), losses=tuple(losses))
     flags = draw(st.tuples(st.booleans(), st.booleans()))
     return Profile(header, draw(st.integers(1, 2**40)), *flags, Strings.of(texts), **groups)

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 from stepscope.errors import RecordError
 from stepscope.model import collectives as model
 from stepscope.model.collectives import Collectives
-from stepscope.model.columns import Group, Header, Loss, Strings, decode, encode
+from stepscope.model.columns import Group, Header, Strings, decode, encode
+from stepscope.model.diagnostic import Diagnostic
 
 _STRINGS = ("host0", "jit_step(7)", "send", "psum.7_0", "ALL_REDUCE", 'a "quoted" ❤ name')
 
 
 def _small() -> Collectives:
     return Collectives(
-        header=Header(host="host0", losses=(Loss("line 3", "cut off", 2, "Profile fewer steps"),)),
+        header=Header(host="host0", losses=(Diagnostic("line 3", "cut off", 2, "Profile fewer steps"),)),
         strings=Strings.of(_STRINGS),
         hosts=model.Hosts(name=np.array([0])),
         cores=model.Cores(host=np.array([0]), id=np.array([0])),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from places import ROOT
+from paths import ROOT
 
 
 def test_protos_compile_with_plain_protoc(tmp_path: Path) -> None:

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stepscope.errors import RecordError
-from stepscope.model.columns import Header, Loss, Strings, decode, encode
+from stepscope.model.columns import Header, Strings, decode, encode
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.throughput import (
     UNKNOWN_NS,
     Marks,
+    RateSamples,
     Reported,
     ResetKind,
     Resets,
-    Samples,
     Spans,
     Throughput,
     merge,
@@ -36,7 +37,7 @@ def throughputs(draw: Any) -> Throughput:
     resets = [(draw(stamps), draw(st.integers(0, 99)), draw(st.integers(0, 2)), end, 0) for end in ends[:3]]
     words = draw(st.lists(st.text(max_size=5), max_size=3, unique=True))
     return Throughput(
-        header=Header(run=draw(st.text(max_size=5)), losses=(Loss("a", "b", 1),)),
+        header=Header(run=draw(st.text(max_size=5)), losses=(Diagnostic("a", "b", 1),)),
         unit=draw(st.sampled_from(["samples", "tokens"])),
         base_ns=draw(stamps),
         start_ns=draw(st.one_of(st.just(UNKNOWN_NS), stamps)),
@@ -44,7 +45,7 @@ def throughputs(draw: Any) -> Throughput:
         devices=draw(st.integers(0, 8)),
         strings=Strings.of(words),
         marks=Marks(*np.array(marks, np.int64).reshape(-1, 3).T),
-        samples=Samples(*np.array(samples, np.int64).reshape(-1, 3).T),
+        samples=RateSamples(*np.array(samples, np.int64).reshape(-1, 3).T),
         reported=Reported(sample=np.arange(len(samples)), local_samples_per_sec=np.full(len(samples), 0.1)),
         resets=Resets(*np.array(resets, np.int64).reshape(-1, 5).T),
         spans=Spans(kind=np.arange(len(words)), start_ns=np.zeros(len(words)), end_ns=np.ones(len(words))),
@@ -64,7 +65,7 @@ def test_decoding_gives_back_what_was_encoded(record: Throughput) -> None:
         ({"marks": Marks(time_ns=[0], count=[-2])}, "marks.count"),
         ({"marks": Marks(time_ns=[0, -(2**63)], count=[1, 1])}, r"marks.time_ns\[1\]"),
         ({"start_ns": 2**62}, "start_ns"),
-        ({"samples": Samples(time_ns=[0], mark_end=[1])}, "samples.mark_end"),
+        ({"samples": RateSamples(time_ns=[0], mark_end=[1])}, "samples.mark_end"),
         ({"reported": Reported(sample=[0])}, "reported.sample"),
         ({"spans": Spans(kind=[0], start_ns=[0], end_ns=[1])}, "spans.kind"),
         ({"resets": Resets(time_ns=[0], kind=[3])}, "resets.kind"),
@@ -85,7 +86,7 @@ def block(number: int, low: int, high: int, session: str = "s", **more: Any) -> 
         total_before=low * 2,
         strings=Strings.of(["checkpoint", f"own {number}"]),
         marks=Marks(step=step, time_ns=step * 10, count=np.full(len(step), 2)),
-        samples=Samples(step=[high - 1], time_ns=[(high - 1) * 10], mark_end=[len(step)]),
+        samples=RateSamples(step=[high - 1], time_ns=[(high - 1) * 10], mark_end=[len(step)]),
         spans=Spans(kind=[1], start_ns=[low * 10], end_ns=[low * 10 + 1]),
         **more,
     )

@@ -16,7 +16,7 @@ from stepscope.errors import RecordError
 from stepscope.panel import documents
 from stepscope.panel.request import Query
 from stepscope.panel.snapshot import kept_view, snapshot
-from stepscope.panel.snapshot_entry import Extent, Kept
+from stepscope.panel.snapshot_entry import Extent, SnapshotEntry
 from stepscope.session.catalog import RecordRef, StoreCatalog
 from stepscope.session.source import Source
 from stepscope.session.union import join
@@ -31,7 +31,7 @@ def logdir(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def held(kept: list[Kept], route: str, **question: str) -> Any:
+def held(kept: list[SnapshotEntry], route: str, **question: str) -> Any:
     (found,) = [one.document for one in kept if one.route == route and question in one.questions]
     return json.loads(json.dumps(found))
 
@@ -80,7 +80,7 @@ def test_runs_of_one_name_are_told_apart_by_their_source(tmp_path: Path) -> None
         write_profile(tmp_path / folder)
     joined = join([stepscope.open(tmp_path / "a"), stepscope.open(tmp_path / "b")])
     assert joined.catalog.runs() == ["a/pytorch-small-net", "b/pytorch-small-net"]
-    nodes = joined.choose(run="b/pytorch-small-net").views(view="op").to_json()["nodes"]
+    nodes = joined.select(run="b/pytorch-small-net").views(view="op").to_json()["nodes"]
     assert nodes == stepscope.open(tmp_path / "b").views(view="op").to_json()["nodes"]
     compared = held(
         snapshot(joined), "views", run="a/pytorch-small-net", compare="b/pytorch-small-net", view="op", name="torch"

@@ -61,7 +61,7 @@ def test_a_job_is_the_runs_of_one_world_beside_the_chosen_one(shared: Path, tmp_
         (tmp_path / file.name).write_bytes(file.read_bytes())
     job = stepscope.open(tmp_path)
     (run, _) = sorted(job.catalog.runs())
-    document = job.choose(run=run).ranks().to_json()
+    document = job.select(run=run).ranks().to_json()
     assert [one["rank"] for one in document["ranks"]] == [0, 1]
 
 

@@ -69,7 +69,7 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     (problem,) = source.problems()
     assert (problem.run, problem.what) == ("bad", "a wrong checksum of an element")
     with pytest.raises(DamagedRecord, match="wrong checksum"):
-        source.choose(run="bad").throughput()
+        source.select(run="bad").throughput()
 
 
 def test_a_damaged_block_costs_that_block_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -27,7 +27,7 @@ from stepscope.lenses.throughput.significance import significance
 from stepscope.lenses.views import ViewsOptions
 from stepscope.model.columns import Header, Strings
 from stepscope.model.profile import Profile
-from stepscope.model.throughput import Marks, Samples, Spans, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Spans, Throughput
 from stepscope.session.source import Source
 from stepscope.sources import tfprof
 from stepscope.store.sink import EventFileSink
@@ -284,7 +284,7 @@ def test_a_choice_of_another_type_is_an_error_of_its_option(choice: dict[str, An
     with pytest.raises(OptionError, match=said):
         stepscope.open(TRACE, **choice)
     with pytest.raises(OptionError, match=said):
-        stepscope.open(TRACE).choose(**choice)
+        stepscope.open(TRACE).select(**choice)
 
 
 @pytest.mark.parametrize("lens", ["throughput", "incore", "dcn"])
@@ -296,7 +296,7 @@ def rates(step_ms: np.ndarray) -> Throughput:
     """A series that is asked after every step."""
     time_ns = np.cumsum(step_ms * 1e6).astype(np.int64)
     count, step = np.full(len(time_ns), 8), np.arange(len(time_ns))
-    samples = Samples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(time_ns) + 1))
+    samples = RateSamples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(time_ns) + 1))
     marks = Marks(step=step, time_ns=time_ns, count=count)
     return dataclasses.replace(Throughput(header=Header(), start_ns=0), marks=marks, samples=samples)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from torch_tables import scopes_of, tables
 
-from places import SHARED
+from paths import SHARED
 from stepscope.errors import DamagedSource
 from stepscope.model.profile import LinkKind, Profile
 from stepscope.sources import torch_trace

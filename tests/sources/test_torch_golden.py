@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from torch_tables import tables
 
-from places import SHARED
+from paths import SHARED
 from stepscope.lenses.views.engine import analyze
 from stepscope.lenses.views.options import ViewsOptions
 from stepscope.model.columns import decode, encode

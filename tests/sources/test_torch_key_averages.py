@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from torch_tables import Tables, tables
 
-from places import SHARED
+from paths import SHARED
 from stepscope.lenses.trace.allocations import Allocated
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace

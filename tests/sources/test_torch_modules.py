@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from places import SHARED
+from paths import SHARED
 from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.model.profile import Profile
 from stepscope.sources import torch_trace

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 import stepscope
-from places import DATA
+from paths import DATA
 from stepscope.model.columns import Group, Strings
 from stepscope.model.kinds import KINDS
 from stepscope.session.lenses import LENS_KINDS

@@ -1,6 +1,6 @@
 /** A report: the documents in the page answer the panel, and what needs a server says that there is none. */
 
-import { type KeptDocument, KeptDocuments } from "./kept_documents";
+import { SnapshotDocuments, type SnapshotEntry } from "./snapshot_documents";
 
 /** The whole panel, in this one file: the page of a report holds no other. */
 export { render } from "../main";
@@ -12,8 +12,8 @@ const SERVED_PICKERS = ["Steps", "Network"];
 
 /** Makes the documents in an element, gzipped JSON in base 64, answer the panel's questions. */
 export async function install(own: Window, holder: HTMLElement): Promise<void> {
-  const documents = (await unpacked(holder.textContent ?? "")) as readonly KeptDocument[];
-  Object.assign(own, { stepscopeSnapshot: new KeptDocuments(documents) });
+  const documents = (await unpacked(holder.textContent ?? "")) as readonly SnapshotEntry[];
+  Object.assign(own, { stepscopeSnapshot: new SnapshotDocuments(documents) });
   disableServed(own.document);
 }
 

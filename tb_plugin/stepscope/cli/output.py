@@ -13,8 +13,7 @@ import msgspec
 
 from stepscope.exporting.csv import to_csv
 from stepscope.exporting.tables import comparison_notes, comparison_rows, document_rows, leading_rows
-from stepscope.model.columns import Loss
-from stepscope.store.reading import Problem
+from stepscope.model.diagnostic import Diagnostic
 
 MAX_TEXT = 60
 _LEAST_TEXT = 24
@@ -123,7 +122,7 @@ def say(text: str) -> None:
     print(f"stepscope: {printable(text)}".rstrip(), file=sys.stderr)
 
 
-def print_problems(problems: Sequence[Problem]) -> None:
+def print_problems(problems: Sequence[Diagnostic]) -> None:
     """Says on the error stream what could not be read."""
     for problem in problems[:20]:
         count = f" ({problem.count:,})" if problem.count > 1 and str(problem.count) not in problem.what else ""
@@ -132,8 +131,10 @@ def print_problems(problems: Sequence[Problem]) -> None:
         say(f"and {len(problems) - 20} more")
 
 
-def problems_of(answer: Any) -> list[Problem]:
+def problems_of(answer: Any) -> list[Diagnostic]:
     """What an answer says is not in it. The in-core lens's problems are its result, and not meant."""
     found = getattr(getattr(answer, "result", answer), "problems", ())
-    losses = [Loss(**one) if isinstance(one, dict) else one for one in found] if isinstance(found, tuple) else []
-    return [Problem("", loss.where, loss.what, loss.remedy, loss.count) for loss in losses if isinstance(loss, Loss)]
+    if not isinstance(found, tuple):
+        return []
+    problems = [Diagnostic(**problem) if isinstance(problem, dict) else problem for problem in found]
+    return [problem for problem in problems if isinstance(problem, Diagnostic)]

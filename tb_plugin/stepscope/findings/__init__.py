@@ -2,7 +2,7 @@
 
 from stepscope.findings import cross, dcn, incore, precision, ranks, steps, throughput, views
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
-from stepscope.findings.rules import AnyRule, CrossRule, Rule, Subject, find, rank, unreadable
+from stepscope.findings.rules import AnyRule, CrossRule, LensResult, Rule, find, rank, unreadable
 
 RULES: tuple[AnyRule, ...] = (
     *views.RULES,
@@ -22,8 +22,8 @@ __all__ = [
     "CrossRule",
     "Evidence",
     "Finding",
+    "LensResult",
     "Rule",
-    "Subject",
     "find",
     "panel_hash",
     "rank",

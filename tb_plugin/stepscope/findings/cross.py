@@ -10,9 +10,9 @@ import numpy as np
 from stepscope.findings import dcn as dcn_rules
 from stepscope.findings import throughput as rates
 from stepscope.findings.finding import Finding
-from stepscope.findings.rules import CrossRule, Subject, Together
+from stepscope.findings.format_time import NS_PER_US, time_words
+from stepscope.findings.rules import CrossRule, LensResult, RunResults
 from stepscope.findings.views import utilization
-from stepscope.findings.wording import NS_PER_US, time_words
 from stepscope.lenses.dcn.diagnosis import profiled_ps
 from stepscope.lenses.incore import InCoreResult
 from stepscope.lenses.throughput.result import Annotation, Series
@@ -24,7 +24,7 @@ LINED_UP = 0.5
 OUTSIDE_KERNEL = 0.25
 
 
-def _idle_with_wait(together: Together) -> Iterator[Finding]:
+def _idle_with_wait(together: RunResults) -> Iterator[Finding]:
     """The accelerator is idle, and the loop waits for input: the one because of the other."""
     for profile, logged in together.pairs("views", "throughput"):
         busy, window = np.sum([(0, 0), *utilization(profile.result.profile).values()], axis=0).tolist()
@@ -46,7 +46,7 @@ def _idle_with_wait(together: Together) -> Iterator[Finding]:
         )
 
 
-def _dips_with_checkpoints(together: Together) -> Iterator[Finding]:
+def _dips_with_checkpoints(together: RunResults) -> Iterator[Finding]:
     """Stalls of one series that lie in checkpoints which another series of the job logged."""
     every = [(subject, series) for subject in together.of("throughput") for series in subject.result.series]
     for subject, series in every:
@@ -62,7 +62,13 @@ def _dips_with_checkpoints(together: Together) -> Iterator[Finding]:
 
 
 def _dips(
-    subject: Subject[Any], series: Series, other: Series, inside: list[Annotation], share: float, lost: int, place: Any
+    subject: LensResult[Any],
+    series: Series,
+    other: Series,
+    inside: list[Annotation],
+    share: float,
+    lost: int,
+    place: Any,
 ) -> Finding:
     all_of_them = len(inside) == sum(note.kind == "stall" for note in series.annotations)
     return Finding(
@@ -86,7 +92,7 @@ def _covered(note: Annotation, other: Series) -> float:
     return inside / (end - start) if end > start else 0.0
 
 
-def _stall_of_step(together: Together) -> Iterator[Finding]:
+def _stall_of_step(together: RunResults) -> Iterator[Finding]:
     """What all collectives stall a core in a training step."""
     for collectives, logged in together.pairs("dcn", "throughput"):
         result = collectives.result
@@ -110,7 +116,7 @@ def _stall_of_step(together: Together) -> Iterator[Finding]:
         )
 
 
-def _kernel_of_op(together: Together) -> Iterator[Finding]:
+def _kernel_of_op(together: RunResults) -> Iterator[Finding]:
     """What an op takes beyond the phases of its fused kernel: launch, waiting, and the kernel's ends."""
     for kernel, profile in together.pairs("incore", "views"):
         inside_us, found = _kernel_us(kernel.result), None
@@ -142,7 +148,7 @@ def _kernel_us(result: InCoreResult) -> float:
     return float(phases.total[phases.verdict.usable].mean() / float(record.clock_freq_hz) * 1e6)
 
 
-def _op_named(profile: Subject[Any], title: str) -> tuple[str, float, int, float] | None:
+def _op_named(profile: LensResult[Any], title: str) -> tuple[str, float, int, float] | None:
     """Name, mean time and runs of the op that a kernel is called like, and the time of the profile; times in us."""
     result = profile.result.analyze(ViewsOptions(view="op"))
     if not title or not len(result):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from stepscope.findings.finding import Evidence, Finding
-from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import PS_PER_US, time_words
+from stepscope.findings.format_time import PS_PER_US, time_words
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.dcn import DcnResult
 from stepscope.lenses.dcn.diagnosis import Cause, causes, neighbourhood, tiny_collectives
 from stepscope.lenses.dcn.spread import stragglers
@@ -31,16 +31,16 @@ def stalling(result: DcnResult) -> list[Cause]:
     return [cause for cause in found if cause.time_share is None or cause.time_share >= LEAST_SHARE]
 
 
-def shown(subject: Subject[DcnResult], cause: Cause) -> Evidence:
+def shown(subject: LensResult[DcnResult], cause: Cause) -> Evidence:
     """The row of a collective."""
     return _row_of(subject, cause.row.program, cause.row.rendezvous)
 
 
-def _row_of(subject: Subject[DcnResult], program: str, rendezvous: str) -> Evidence:
+def _row_of(subject: LensResult[DcnResult], program: str, rendezvous: str) -> Evidence:
     return subject.evidence(rendezvous, key=f"{program}|{rendezvous}")
 
 
-def _stalls(subject: Subject[DcnResult]) -> Iterator[Finding]:
+def _stalls(subject: LensResult[DcnResult]) -> Iterator[Finding]:
     # The wait itself is an op of the views lens, under the name of its kind.
     waits = tuple(("hot-spot", subject.run, name) for name in WAITING_OPS)
     for place, cause in enumerate(stalling(subject.result)):
@@ -68,7 +68,7 @@ def advice(result: DcnResult, cause: Cause) -> str:
     return f"{said}. {around.movable[0].name} and {len(around.movable) - 1} others ({movable}) need nothing of it"
 
 
-def _stragglers(subject: Subject[DcnResult]) -> Iterator[Finding]:
+def _stragglers(subject: LensResult[DcnResult]) -> Iterator[Finding]:
     stall = sum(row.stall_total_ps for row in subject.result.all_cores)
     for found in stragglers(subject.result.hosts)[:1]:
         if not stall or found.excess_ps / stall < _LEAST_UNMATCHED:
@@ -86,7 +86,7 @@ def _stragglers(subject: Subject[DcnResult]) -> Iterator[Finding]:
         )
 
 
-def _many_tiny(subject: Subject[DcnResult]) -> Iterator[Finding]:
+def _many_tiny(subject: LensResult[DcnResult]) -> Iterator[Finding]:
     tiny = tiny_collectives(subject.result)
     if tiny.collectives > 1 and tiny.stall_share >= _MANY_TINY:
         yield Finding(
@@ -102,7 +102,7 @@ def _many_tiny(subject: Subject[DcnResult]) -> Iterator[Finding]:
         )
 
 
-def _unmatched(subject: Subject[DcnResult]) -> Iterator[Finding]:
+def _unmatched(subject: LensResult[DcnResult]) -> Iterator[Finding]:
     counters = [table.core.counters for host in subject.result.hosts for table in host.cores]
     ops = sum(counts["dcn_ops"] for counts in counters)
     alone = sum(counts["unmatched_sends"] + counts["unmatched_recv_dones"] for counts in counters)

@@ -15,9 +15,9 @@ from typing import Any, Protocol
 import numpy as np
 
 from stepscope.findings.finding import Finding
-from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.format_time import PS_PER_US, time_words
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.findings.user_code import of_users
-from stepscope.findings.wording import PS_PER_US, time_words
 from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.code_layout import UNATTRIBUTED
@@ -253,7 +253,7 @@ def _down(result: ViewResult, total: Array, row: int) -> int:
         row = inner[0]
 
 
-def hot_spots(subject: Subject[Any]) -> Iterator[Finding]:
+def hot_spots(subject: LensResult[Any]) -> Iterator[Finding]:
     """What costs most of the profile's time."""
     spots = HotSpots(subject.result)
     for spot in spots.find():

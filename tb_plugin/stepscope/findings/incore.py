@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.findings.finding import Finding
-from stepscope.findings.rules import Rule, Subject
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.incore import InCoreResult, Phases
 from stepscope.lenses.incore.boundaries import CANONICAL, Boundary
 from stepscope.lenses.incore.exactness import median_x2
@@ -23,7 +23,7 @@ _SKEW = "arrival_skew"
 _EVENTS = {name: event.replace("_", " ") for name, event, _, _ in CANONICAL}
 
 
-def _long_phase(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+def _long_phase(subject: LensResult[InCoreResult]) -> Iterator[Finding]:
     phases = subject.result.phases
     if phases is None or not len(phases.cycles) or not phases.cycles.shape[1]:
         return
@@ -95,7 +95,7 @@ def _decider(result: InCoreResult, phases: Phases, invocations: list[int], bound
     return f"Slot {slot} sets its end in {part:.0%} of the invocations. " if part >= _OFTEN else ""
 
 
-def _unusable(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+def _unusable(subject: LensResult[InCoreResult]) -> Iterator[Finding]:
     problems = subject.result.problems
     errors = sorted({p.code for p in problems.codes if p.is_error} | _codes(subject.result))
     if errors:
@@ -115,7 +115,7 @@ def _codes(result: InCoreResult) -> set[str]:
     return {p.code for found in result.problems.invocations.values() for p in found}
 
 
-def _residence(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+def _residence(subject: LensResult[InCoreResult]) -> Iterator[Finding]:
     phases = subject.result.phases
     if phases is None or phases.collective is None:
         return
@@ -138,7 +138,7 @@ def _residence(subject: Subject[InCoreResult]) -> Iterator[Finding]:
     )
 
 
-def _probes(subject: Subject[InCoreResult]) -> Iterator[Finding]:
+def _probes(subject: LensResult[InCoreResult]) -> Iterator[Finding]:
     probes = subject.result.probes
     if probes.instrumented is None or probes.uninstrumented is None:
         return

@@ -8,9 +8,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from stepscope.findings.finding import Finding
+from stepscope.findings.format_time import PS_PER_US
 from stepscope.findings.hot_spots import Views
-from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import PS_PER_US
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.trace.tensor_cores import NO, YES, tensor_core_words
 from stepscope.model.columns import Array
 from stepscope.model.profile import NodeKind, Profile
@@ -24,7 +24,7 @@ _DOUBLE = re.compile(r"(?<![a-z])(?:g|gc)?[dz]gemm|f64")
 _LEAST_SHARE = 0.2
 
 
-def _unused_tensor_cores(subject: Subject[Views]) -> Iterator[Finding]:
+def _unused_tensor_cores(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     ticks = _capable_ticks(profile)
     if not ticks.any():

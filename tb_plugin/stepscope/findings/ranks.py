@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from typing import Any
 
 from stepscope.findings.finding import Finding
-from stepscope.findings.rules import CrossRule, Subject, Together
-from stepscope.findings.wording import PS_PER_US
+from stepscope.findings.format_time import PS_PER_US
+from stepscope.findings.rules import CrossRule, LensResult, RunResults
 from stepscope.lenses.trace.ranks import ranks
 
 LEAST_WAIT = 0.1
 MOST_OF_IT = 0.6
 
 
-def _late_rank(together: Together) -> Iterator[Finding]:
+def _late_rank(together: RunResults) -> Iterator[Finding]:
     """One rank comes last to most collectives, and the others wait for it."""
     subjects = _one_of_each_rank(together)
     if len(subjects) < 2:
@@ -41,7 +41,7 @@ def _late_rank(together: Together) -> Iterator[Finding]:
     )
 
 
-def _one_of_each_rank(together: Together) -> list[Subject[Any]]:
+def _one_of_each_rank(together: RunResults) -> list[LensResult[Any]]:
     """The profiles of a job's ranks; none where a rank has several, since it is not known which belong together."""
     profiles = [s for s in together.of("views") if s.result.profile.nested and s.result.profile.header.rank >= 0]
     distinct = {subject.result.profile.header.rank for subject in profiles}

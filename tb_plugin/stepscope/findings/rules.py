@@ -12,14 +12,14 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from stepscope.errors import StepscopeError
-from stepscope.findings.alike import over_ranks
 from stepscope.findings.finding import Certainty, Evidence, Finding, panel_hash
+from stepscope.findings.merge_ranks import over_ranks
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True)
-class Subject(Generic[T]):
+class LensResult(Generic[T]):
     """What rules look at.
 
     Attributes:
@@ -56,7 +56,7 @@ class Rule(Generic[T]):
     name: str
     lens: str
     help: str
-    check: Callable[[Subject[T]], Iterable[Finding]]
+    check: Callable[[LensResult[T]], Iterable[Finding]]
     certainty: Certainty = "measured"
 
     @property
@@ -66,16 +66,16 @@ class Rule(Generic[T]):
 
 
 @dataclass(frozen=True)
-class Together:
+class RunResults:
     """What several lenses say of one run, or of the runs of one job."""
 
-    subjects: tuple[Subject[Any], ...]
+    subjects: tuple[LensResult[Any], ...]
 
-    def of(self, lens: str) -> list[Subject[Any]]:
+    def of(self, lens: str) -> list[LensResult[Any]]:
         """The subjects of a lens."""
         return [subject for subject in self.subjects if subject.lens == lens]
 
-    def pairs(self, one: str, other: str) -> Iterator[tuple[Subject[Any], Subject[Any]]]:
+    def pairs(self, one: str, other: str) -> Iterator[tuple[LensResult[Any], LensResult[Any]]]:
         """Each subject of a lens with those of another lens: of its own run, else of the job."""
         for subject in self.of(one):
             others = self.of(other)
@@ -89,14 +89,14 @@ class CrossRule:
     name: str
     lenses: tuple[str, ...]
     help: str
-    check: Callable[[Together], Iterable[Finding]]
+    check: Callable[[RunResults], Iterable[Finding]]
     certainty: Certainty = "derived"
 
 
 AnyRule = Rule[Any] | CrossRule
 
 
-def find(subjects: Iterable[Subject[Any]], rules: Iterable[AnyRule]) -> list[Finding]:
+def find(subjects: Iterable[LensResult[Any]], rules: Iterable[AnyRule]) -> list[Finding]:
     """What the rules find in the subjects, each cause once, also where several ranks of a job have it.
 
     The largest share comes first; findings without a known share come last, what was measured before mere hints.
@@ -108,32 +108,32 @@ def find(subjects: Iterable[Subject[Any]], rules: Iterable[AnyRule]) -> list[Fin
     return sorted(over_ranks(_once(list(found)), jobs), key=rank)
 
 
-def _asked(rule: AnyRule, subjects: Sequence[Subject[Any]]) -> Iterator[Finding]:
+def _asked(rule: AnyRule, subjects: Sequence[LensResult[Any]]) -> Iterator[Finding]:
     if isinstance(rule, Rule):
         for subject in subjects:
             if subject.lens == rule.lens:
                 yield from _checked(rule.check, subject, subject)
     else:
         for group in _groups(subjects):
-            yield from _checked(rule.check, Together(group), group[0])
+            yield from _checked(rule.check, RunResults(group), group[0])
 
 
-def _groups(subjects: Sequence[Subject[Any]]) -> list[tuple[Subject[Any], ...]]:
+def _groups(subjects: Sequence[LensResult[Any]]) -> list[tuple[LensResult[Any], ...]]:
     """The subjects of each job, and of each run that is no part of one."""
-    groups: dict[str, list[Subject[Any]]] = {}
+    groups: dict[str, list[LensResult[Any]]] = {}
     for subject in subjects:
         groups.setdefault(f"job {subject.job}" if subject.job else f"run {subject.run}", []).append(subject)
     return [tuple(group) for group in groups.values()]
 
 
-def _checked(check: Callable[[T], Iterable[Finding]], asked: T, subject: Subject[Any]) -> Iterator[Finding]:
+def _checked(check: Callable[[T], Iterable[Finding]], asked: T, subject: LensResult[Any]) -> Iterator[Finding]:
     try:
         yield from check(asked)
     except StepscopeError as error:
         yield unreadable(subject, error)
 
 
-def unreadable(subject: Subject[Any], error: StepscopeError) -> Finding:
+def unreadable(subject: LensResult[Any], error: StepscopeError) -> Finding:
     """Says of a record that it cannot be judged, and why: it hides no other's findings, and is no silence."""
     title = f"{subject.run}: {subject.lens} record {subject.name} cannot be judged: {error.found}"
     evidence = (subject.evidence(error.where),)

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from stepscope.findings.finding import Finding
+from stepscope.findings.format_time import PS_PER_US
 from stepscope.findings.hot_spots import Views
-from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import PS_PER_US
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.trace.breakdown import breakdown
 from stepscope.lenses.trace.categories import Category
 from stepscope.lenses.trace.launches import launched
@@ -23,19 +23,19 @@ _LEAST_LAUNCHES = 100
 _NEARLY_FULL = 0.9
 
 
-def _data_wait(subject: Subject[Views]) -> Iterator[Finding]:
+def _data_wait(subject: LensResult[Views]) -> Iterator[Finding]:
     advice = "Give the loader more workers and prefetching, move work from it to a preparing job, or pin its memory"
     yield from _part(subject, "data-loader-wait", Category.DATA_LOADER, _LEAST_DATA_WAIT, "wait for data", advice)
 
 
-def _communication(subject: Subject[Views]) -> Iterator[Finding]:
+def _communication(subject: LensResult[Views]) -> Iterator[Finding]:
     advice = "Let collectives run beside computation: larger buckets, fewer and larger calls, or accumulate gradients"
     only = "only communicate"
     yield from _part(subject, "exposed-communication", Category.COMMUNICATION, _LEAST_COMMUNICATION, only, advice)
 
 
 def _part(
-    subject: Subject[Views], rule: str, part: Category, least: float, what: str, advice: str
+    subject: LensResult[Views], rule: str, part: Category, least: float, what: str, advice: str
 ) -> Iterator[Finding]:
     """A part of the steps that is larger than it should be."""
     profile = subject.result.profile
@@ -51,7 +51,7 @@ def _part(
         yield Finding(rule, title, lost / whole, cost, "us", (place,), advice, "measured")
 
 
-def _short_work(subject: Subject[Views]) -> Iterator[Finding]:
+def _short_work(subject: LensResult[Views]) -> Iterator[Finding]:
     pairs = launched(subject.result.profile)
     count, short = len(pairs.work), int(pairs.short.sum())
     if count < _LEAST_LAUNCHES or short < _LEAST_SHORT * count:
@@ -69,7 +69,7 @@ def _short_work(subject: Subject[Views]) -> Iterator[Finding]:
     )
 
 
-def _full_memory(subject: Subject[Views]) -> Iterator[Finding]:
+def _full_memory(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     sizes = {profile.strings[int(n)]: int(size) for n, size in _memories(profile) if n >= 0 and size > 0}
     for series in memory_over_time(profile):
@@ -92,13 +92,13 @@ def _memories(profile: Profile) -> Iterator[tuple[int, int]]:
     return zip(profile.devices.name.tolist(), profile.devices.memory_bytes.tolist(), strict=True)
 
 
-def _data_parallel(subject: Subject[Views]) -> Iterator[Finding]:
+def _data_parallel(subject: LensResult[Views]) -> Iterator[Finding]:
     if "DataParallel.forward" in _names(subject.result.profile):
         what, advice = "the model runs in DataParallel", "Use DistributedDataParallel, with one process for each device"
         yield _hint(subject, "data-parallel", what, "DataParallel.forward", advice)
 
 
-def _gloo(subject: Subject[Views]) -> Iterator[Finding]:
+def _gloo(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     gloo = sorted(name for name in _names(profile) if name.startswith("gloo:"))
     if gloo and len(profile.devices):
@@ -112,7 +112,7 @@ def _names(profile: Profile) -> set[str]:
     return {profile.strings[i] for i in np.unique(name[name >= 0]).tolist()} if profile.nested else set()
 
 
-def _hint(subject: Subject[Views], rule: str, what: str, name: str, advice: str) -> Finding:
+def _hint(subject: LensResult[Views], rule: str, what: str, name: str, advice: str) -> Finding:
     place = subject.evidence(name, view="op", search=name)
     return Finding(rule, what, None, None, "", (place,), advice, "hint")
 

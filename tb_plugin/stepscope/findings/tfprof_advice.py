@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from stepscope.errors import OptionError
-from stepscope.findings.rules import Subject
+from stepscope.findings.rules import LensResult
 from stepscope.findings.views import EXPENSIVE, OPERATIONS, UTILIZATION, Views
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.tfprof_units import time_text
@@ -165,7 +165,7 @@ def _mended(rules: Sequence[str]) -> Callable[[Views], list[str]]:
     def reports(views: Views) -> list[str]:
         from stepscope.findings.views import RULES
 
-        subject = Subject("views", "", "", views)
+        subject = LensResult("views", "", "", views)
         found = [finding for rule in RULES if rule.name in rules for finding in rule.check(subject)]
         return [f"{finding.title}. {finding.advice}" for finding in found]
 

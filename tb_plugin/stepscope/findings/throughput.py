@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from stepscope.findings.finding import Certainty, Evidence, Finding
-from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import NS_PER_US
+from stepscope.findings.format_time import NS_PER_US
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.throughput import ThroughputResult
 from stepscope.lenses.throughput.result import Annotation, Series
 
@@ -86,7 +86,7 @@ def span_share(series: Series, kind: str) -> float:
     return _left_out(series).get(kind, 0) / whole if whole else 0.0
 
 
-def shown(subject: Subject[Any], series: Series, at: Annotation | None = None) -> Evidence:
+def shown(subject: LensResult[Any], series: Series, at: Annotation | None = None) -> Evidence:
     """The series in the chart, from a second before to a second after an annotation where it has a time."""
     state = {"key": series.name}
     if at is not None and at.start_ns is not None and at.end_ns is not None and series.clock == "unix":
@@ -95,7 +95,7 @@ def shown(subject: Subject[Any], series: Series, at: Annotation | None = None) -
     return subject.evidence(series.name, **state)
 
 
-def _lost(subject: Subject[Any], series: Series, kind: str, cause: _Cause, lost_ns: int) -> Iterator[Finding]:
+def _lost(subject: LensResult[Any], series: Series, kind: str, cause: _Cause, lost_ns: int) -> Iterator[Finding]:
     whole = whole_ns(series)
     if not whole or lost_ns / whole < LEAST_SHARE:
         return
@@ -122,7 +122,7 @@ def _name(kind: str) -> str:
 
 
 def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
-    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+    def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
             yield from _lost(subject, series, kind, cause, _left_out(series).get(kind, 0))
 
@@ -130,7 +130,7 @@ def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
 
 
 def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
-    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+    def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
             extra = sum(int(note.evidence["extra_ns"]) for note in series.annotations if note.kind == kind)
             yield from _lost(subject, series, kind, cause, extra)
@@ -141,7 +141,7 @@ def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
 def _reading_rule(kind: str, text: str) -> Rule[ThroughputResult]:
     name = f"reading-{kind.replace('_', '-')}"
 
-    def check(subject: Subject[ThroughputResult]) -> Iterator[Finding]:
+    def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
             note = next((note for note in series.annotations if note.kind == kind), None)
             if note is not None:

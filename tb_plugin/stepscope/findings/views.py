@@ -13,9 +13,9 @@ import numpy as np
 
 from stepscope.findings import hot_spots
 from stepscope.findings.finding import Finding
+from stepscope.findings.format_time import PS_PER_US
 from stepscope.findings.hot_spots import Views as Views
-from stepscope.findings.rules import Rule, Subject
-from stepscope.findings.wording import PS_PER_US
+from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Ints
@@ -29,7 +29,7 @@ _MANY = 5
 _LATEST = np.iinfo(np.int64).max
 
 
-def _idle_accelerators(subject: Subject[Views]) -> Iterator[Finding]:
+def _idle_accelerators(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     every = sorted(utilization(profile).items())
     idle = [(device, busy, window) for device, (busy, window) in every if busy < _LOW_UTILIZATION * window]
@@ -84,7 +84,7 @@ def _device(profile: Profile, text: int) -> str:
     return str(name).split("/stream", 1)[0]
 
 
-def _unfused_norm(subject: Subject[Views]) -> Iterator[Finding]:
+def _unfused_norm(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     if profile.nested:
         return
@@ -103,7 +103,7 @@ def _unfused_norm(subject: Subject[Views]) -> Iterator[Finding]:
         )
 
 
-def _channels_last(subject: Subject[Views]) -> Iterator[Finding]:
+def _channels_last(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     texts = list(profile.strings)
     rows = profile.attributes
@@ -127,7 +127,7 @@ def _device_of(profile: Profile, node: int) -> str:
     return str(profile.strings[device]) if device >= 0 else ""
 
 
-def _node_finding(subject: Subject[Views], nodes: list[int], rule: str, what: str, advice: str) -> Finding:
+def _node_finding(subject: LensResult[Views], nodes: list[int], rule: str, what: str, advice: str) -> Finding:
     profile = subject.result.profile
     rows = profile.node_steps
     ticks = rows.host_ticks + rows.accelerator_ticks
@@ -145,7 +145,7 @@ def _node_finding(subject: Subject[Views], nodes: list[int], rule: str, what: st
     )
 
 
-def _unattributed(subject: Subject[Views]) -> Iterator[Finding]:
+def _unattributed(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     if not profile.nested:
         return
@@ -166,7 +166,7 @@ def _unattributed(subject: Subject[Views]) -> Iterator[Finding]:
         )
 
 
-def _growing(subject: Subject[Views]) -> Iterator[Finding]:
+def _growing(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
     for series in memory_over_time(profile):
         held = _held_at_ends(profile, series)

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
 from stepscope.model import wire
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import common_pb2
 
@@ -188,16 +189,6 @@ class StringBuilder:
 
 
 @dataclass(frozen=True)
-class Loss:
-    """Something of the source that is not in the record, and why."""
-
-    where: str
-    what: str
-    count: int = 0
-    remedy: str = ""
-
-
-@dataclass(frozen=True)
 class Header:
     """Where a record comes from.
 
@@ -215,7 +206,7 @@ class Header:
     producer: str = ""
     producer_version: str = ""
     wall_anchor_ns: int = 0
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[Diagnostic, ...] = ()
     source: str = ""
 
 
@@ -347,7 +338,7 @@ def _set_header(target: Any, header: Header) -> None:
         if spec.name != "losses":
             setattr(target, spec.name, _storable(getattr(header, spec.name)))
     for loss in header.losses:
-        target.losses.add(**{name: _storable(value) for name, value in dataclasses.asdict(loss).items()})
+        target.losses.add(**{name: _storable(value) for name, value in loss.to_json().items()})
 
 
 def _storable(value: Any) -> Any:
@@ -455,7 +446,7 @@ def _decode_scalar(spec: dataclasses.Field[Any], value: Any) -> Any:
 
 def _header(message: Any) -> Header:
     names = [f.name for f in dataclasses.fields(Header) if f.name != "losses"]
-    losses = tuple(Loss(m.where, m.what, m.count, m.remedy) for m in message.losses)
+    losses = tuple(Diagnostic(m.where, m.what, m.count, m.remedy) for m in message.losses)
     return Header(**{n: getattr(message, n) for n in names}, losses=losses)
 
 

@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stepscope.errors import RecordError
-from stepscope.model.columns import Header, Loss, StringBuilder
+from stepscope.model.columns import Header, StringBuilder
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import (
     Boundaries,
     CheckKind,
@@ -151,7 +152,7 @@ def _header(header: Header | None, unknown_map: Mapping[str, Any] | None) -> Hea
     if not unknown_map:
         return header
     found = f"a slot map of unknown kind {unknown_map.get('kind')!r}"
-    loss = Loss("slot_map", found, 1, "Use core_id, block, groups_of_three or table; slots are shown by number")
+    loss = Diagnostic("slot_map", found, 1, "Use core_id, block, groups_of_three or table; slots are shown by number")
     return dataclasses.replace(header, losses=(*header.losses, loss))
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
 from stepscope.model.columns import Header, Strings
-from stepscope.model.throughput import SAME_RATE, Reported, Samples, Throughput
+from stepscope.model.throughput import SAME_RATE, RateSamples, Reported, Throughput
 
 I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
@@ -100,7 +100,7 @@ def _record(name: str, unit: str, local: ScalarPoints | None, average: ScalarPoi
         unit=unit,
         sampling_rule=_rule(local, average),
         strings=Strings.of(()),
-        samples=Samples(step=steps, time_ns=wall_ns - anchor),
+        samples=RateSamples(step=steps, time_ns=wall_ns - anchor),
         reported=Reported(
             sample=np.arange(len(steps)),
             local_samples_per_sec=values.get(id(local), unknown),

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
-from stepscope.model.columns import Group, Loss, Record, Strings, column
+from stepscope.model.columns import Group, Record, Strings, column
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.pb import throughput_pb2
 
 I8 = NDArray[np.int8]
@@ -59,7 +60,7 @@ class Marks(Group):
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Group):
+class RateSamples(Group):
     """The moments at which the rate was asked for."""
 
     step: I64 = column("int64", "Training step, -1 when unknown", default=-1)
@@ -144,7 +145,7 @@ class Throughput(Record):
     total_before: int = 0
     strings: Strings = field(default_factory=Strings)
     marks: Marks = field(default_factory=Marks)
-    samples: Samples = field(default_factory=Samples)
+    samples: RateSamples = field(default_factory=RateSamples)
     reported: Reported = field(default_factory=Reported)
     resets: Resets = field(default_factory=Resets)
     spans: Spans = field(default_factory=Spans)
@@ -261,7 +262,7 @@ def _join(parts: Sequence[Throughput], *, sessions: bool) -> Throughput:
         planned_steps=max(part.planned_steps for part in parts),
         strings=Strings.of(strings),
         marks=_stack(Marks, [part.marks for part in moved]),
-        samples=_stack(Samples, [part.samples for part in moved], {"mark_end": mark_base}),
+        samples=_stack(RateSamples, [part.samples for part in moved], {"mark_end": mark_base}),
         reported=_stack(Reported, [part.reported for part in moved], {"sample": sample_base}),
         resets=_join_resets(moved, mark_base, sample_base, sessions=sessions),
         spans=_stack(Spans, [_renamed_spans(part, strings) for part in moved]),
@@ -340,7 +341,7 @@ def _session_start(part: Throughput) -> Resets:
     return Resets(time_ns=np.array([start]), kind=np.array([ResetKind.SESSION], np.int8))
 
 
-def _overlaps(sessions: Sequence[Throughput]) -> tuple[Loss, ...]:
+def _overlaps(sessions: Sequence[Throughput]) -> tuple[Diagnostic, ...]:
     """Sessions that began before an earlier one had ended: no resume, but processes side by side."""
     overlapping, reached = 0, UNKNOWN_NS
     for session in sessions:
@@ -353,10 +354,10 @@ def _overlaps(sessions: Sequence[Throughput]) -> tuple[Loss, ...]:
         return ()
     what = "processes logged this series at the same time; their rates stand one after the other and are not added"
     remedy = "Give each process its rank, or its series a name of its own"
-    return (Loss("sessions", what, overlapping + 1, remedy),)
+    return (Diagnostic("sessions", what, overlapping + 1, remedy),)
 
 
-def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Loss, ...]:
+def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Diagnostic, ...]:
     losses = []
     expected, total = 0, 0
     for part in parts:
@@ -364,7 +365,7 @@ def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Loss, ...]:
             where = f"session {part.session}, blocks {expected} to {part.block - 1}"
             remedy = "Totals after the gap are too small by that count; look for a damaged event file"
             losses.append(
-                Loss(where, "samples in blocks that cannot be read", max(part.total_before - total, 0), remedy)
+                Diagnostic(where, "samples in blocks that cannot be read", max(part.total_before - total, 0), remedy)
             )
         expected = part.block + 1
         total = part.total_before + int(part.marks.count[part.marks.count > 0].sum())

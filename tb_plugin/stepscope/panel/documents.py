@@ -31,7 +31,7 @@ def index(query: Query) -> dict[str, Any]:
         shown = {f.name: getattr(ref, f.name) for f in dataclasses.fields(ref) if f.name not in ("run", "key")}
         records.setdefault(ref.run, []).append(shown | {"written_wall_ns": str(ref.written_wall_ns)})
     runs = [{"name": run, "records": found} for run, found in records.items()]
-    problems = [dataclasses.asdict(problem) for problem in catalog.problems()]
+    problems = [{"run": problem.run} | problem.to_json() for problem in catalog.problems()]
     return {"runs": runs, "problems": problems, "version": __version__}
 
 
@@ -98,7 +98,7 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
         "options": dataclasses.asdict(result.resolved.options),
         "columns": [dataclasses.asdict(field) for field in result.fields],
         "steps": [{"id": number, "name": name} for number, name in result.steps],
-        "problems": [dataclasses.asdict(loss) for loss in result.problems],
+        "problems": [problem.to_json() for problem in result.problems],
         "panes": panes(result.profile),
     } | windows.rows(window)
 
@@ -130,8 +130,8 @@ def dcn(query: Query) -> dict[str, Any]:
 
 def _lens(query: Query, lens: str, *, all_runs: bool = False) -> dict[str, Any]:
     source = query.chosen()
-    if all_runs and not source.choice.runs:
-        source = dataclasses.replace(source, choice=dataclasses.replace(source.choice, runs=("*",)))
+    if all_runs and not source.selection.runs:
+        source = dataclasses.replace(source, selection=dataclasses.replace(source.selection, runs=("*",)))
     asked = getattr(source, lens)
     document: dict[str, Any] = asked(compare=query.baseline(), **query.options(lens)).to_json()
     return document

@@ -46,7 +46,7 @@ def report_page(title: str, answers: Sequence[dict[str, Any]], panel: bytes) -> 
 
     Args:
         title: What the page is called.
-        answers: Route, questions and document of each, as frontend/src/report/kept_documents.ts reads them.
+        answers: Route, questions and document of each, as frontend/src/report/snapshot_documents.ts reads them.
         panel: The bundle of the panel with what answers it, `report.js`.
     """
     page = _PAGE.format(

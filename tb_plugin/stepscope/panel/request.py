@@ -9,7 +9,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.session import options as option_tables
-from stepscope.session.selection import Choice
+from stepscope.session.selection import Selection
 from stepscope.session.source import Source
 
 _OUT_OF_RANGE = 1 << 63
@@ -46,8 +46,8 @@ class Query:
         """The source with the run, name and step of the query."""
         runs = tuple(text for text in self.texts.get(run, ()) if text)
         step = self.text("record_step")
-        choice = Choice(runs, self.text("name") or None, self.integer("record_step", 0) if step else None)
-        return dataclasses.replace(self.source, choice=choice)
+        selection = Selection(runs, self.text("name") or None, self.integer("record_step", 0) if step else None)
+        return dataclasses.replace(self.source, selection=selection)
 
     def baseline(self) -> Source | None:
         """The source with the run to compare with, None when there is none."""

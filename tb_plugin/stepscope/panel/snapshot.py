@@ -20,7 +20,7 @@ from stepscope.lenses.views import ViewResult
 from stepscope.model.columns import Ints
 from stepscope.panel import documents
 from stepscope.panel.request import Query
-from stepscope.panel.snapshot_entry import Extent, Kept, kept
+from stepscope.panel.snapshot_entry import Extent, SnapshotEntry, entry
 from stepscope.panel.snapshot_trace import newest_profiles, pane_documents
 from stepscope.session.catalog import RecordRef
 from stepscope.session.lenses import LENS_KINDS
@@ -36,11 +36,14 @@ MOST_FILTERS = 8
 _OWN_FIELDS = ("id", "name", "path", "depth", "parent")
 
 
-def snapshot(source: Source, extent: Extent | None = None) -> list[Kept]:
+def snapshot(source: Source, extent: Extent | None = None) -> list[SnapshotEntry]:
     """All that the panel can ask about the chosen records: the newest of each kind, run and name."""
     extent = extent or Extent()
     refs = _latest(chosen_refs(source))
-    found = [Kept("index", ({},), _index(source, refs)), Kept("options", ({},), documents.option_tables())]
+    found = [
+        SnapshotEntry("index", ({},), _index(source, refs)),
+        SnapshotEntry("options", ({},), documents.option_tables()),
+    ]
     for lens, kind in LENS_KINDS.items():
         mine = [ref for ref in refs if ref.kind == kind]
         if mine:
@@ -67,32 +70,34 @@ def _index(source: Source, refs: Sequence[RecordRef]) -> dict[str, Any]:
     return document
 
 
-def _findings(source: Source, refs: Sequence[RecordRef]) -> Iterator[Kept]:
+def _findings(source: Source, refs: Sequence[RecordRef]) -> Iterator[SnapshotEntry]:
     runs = sorted({ref.run for ref in refs})
-    yield Kept("findings", ({}, *([{"run": runs[0]}] if len(runs) == 1 else [])), source.findings())
+    yield SnapshotEntry("findings", ({}, *([{"run": runs[0]}] if len(runs) == 1 else [])), source.findings())
     if len(runs) > 1:
         for run in runs:
-            yield Kept("findings", ({"run": run},), source.choose(run=run).findings())
+            yield SnapshotEntry("findings", ({"run": run},), source.select(run=run).findings())
 
 
-def _throughput(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+def _throughput(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
     names = sorted({ref.name for ref in refs})
-    every = dataclasses.replace(source, choice=dataclasses.replace(source.choice, runs=source.choice.runs or ("*",)))
+    every = dataclasses.replace(
+        source, selection=dataclasses.replace(source.selection, runs=source.selection.runs or ("*",))
+    )
 
     def rates(name: str | None = None) -> Any:
-        return every.choose(name=name).throughput(points=extent.points).to_json()
+        return every.select(name=name).throughput(points=extent.points).to_json()
 
     alone = [{"name": names[0]}] if len(names) == 1 else []
-    yield kept("throughput", ({}, *alone), rates)
+    yield entry("throughput", ({}, *alone), rates)
     if len(names) > 1:
         for name in names:
-            yield kept("throughput", ({"name": name},), partial(rates, name))
+            yield entry("throughput", ({"name": name},), partial(rates, name))
     yield from _comparisons("throughput", source, refs, extent)
 
 
-def _incore(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+def _incore(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
     for ref in refs:
-        yield kept("incore", ({"run": ref.run, "name": ref.name},), partial(_phases, source.choose(ref.run, ref.name)))
+        yield entry("incore", ({"run": ref.run, "name": ref.name},), partial(_phases, source.select(ref.run, ref.name)))
     yield from _comparisons("incore", source, refs, extent)
 
 
@@ -100,16 +105,16 @@ def _phases(source: Source) -> Any:
     return source.incore(detail="tasks").to_json()
 
 
-def _dcn(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+def _dcn(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
     for run in sorted({ref.run for ref in refs}):
         names = [ref.name for ref in refs if ref.run == run]
         alone = [{"run": run, "name": names[0]}] if len(names) == 1 else []
-        whole = kept("dcn", ({"run": run}, *alone), partial(_tables, source.choose(run), extent))
+        whole = entry("dcn", ({"run": run}, *alone), partial(_tables, source.select(run), extent))
         yield whole
-        yield from _filtered(source.choose(run), run, whole.document)
+        yield from _filtered(source.select(run), run, whole.document)
         if len(names) > 1:
             for name in names:
-                yield kept("dcn", ({"run": run, "name": name},), partial(_tables, source.choose(run, name), extent))
+                yield entry("dcn", ({"run": run, "name": name},), partial(_tables, source.select(run, name), extent))
     yield from _comparisons("dcn", source, refs, extent)
 
 
@@ -117,14 +122,14 @@ def _tables(source: Source, extent: Extent) -> Any:
     return source.dcn(detail="occurrences", limit=extent.rows).to_json()
 
 
-def _filtered(source: Source, run: str, document: Any) -> Iterator[Kept]:
+def _filtered(source: Source, run: str, document: Any) -> Iterator[SnapshotEntry]:
     """The tables of one type or program, where there are several."""
     rows = document["all_hosts"]["all_cores"] if document else []
     for name in ("transfer_type", "program"):
         words = sorted({row[name] for row in rows if row[name]})
         for word in words[:MOST_FILTERS] if len(words) > 1 else []:
             asked = partial(_one_kind, source, name, word)
-            yield kept("dcn", ({"run": run, name: word},), asked)
+            yield entry("dcn", ({"run": run, name: word},), asked)
 
 
 def _one_kind(source: Source, name: str, word: str) -> Any:
@@ -132,13 +137,13 @@ def _one_kind(source: Source, name: str, word: str) -> Any:
     return source.dcn(**values).to_json()
 
 
-def _views(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[Kept]:
+def _views(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
     with_panes = newest_profiles(refs, extent)
     for ref in refs:
         question = {"run": ref.run, "name": ref.name}
         for view in VIEWS:
-            whole = partial(_view_of, source.choose(ref.run, ref.name), view, extent, ref in with_panes)
-            yield kept("views", (question | {"view": view},), whole)
+            whole = partial(_view_of, source.select(ref.run, ref.name), view, extent, ref in with_panes)
+            yield entry("views", (question | {"view": view},), whole)
         if ref in with_panes:
             yield from pane_documents(source, ref, extent)
     for view in VIEWS:
@@ -170,27 +175,29 @@ def _callers(source: Source, result: ViewResult, extent: Extent) -> dict[str, An
 _LENSES = {"views": _views, "throughput": _throughput, "incore": _incore, "dcn": _dcn}
 
 
-def _comparisons(lens: str, source: Source, refs: Sequence[RecordRef], extent: Extent, **values: str) -> Iterator[Kept]:
+def _comparisons(
+    lens: str, source: Source, refs: Sequence[RecordRef], extent: Extent, **values: str
+) -> Iterator[SnapshotEntry]:
     """Comparisons of runs with each other, up to a number of pairs: those side by side first, so that each has some."""
     near = ((a, b) for gap in range(1, len(refs)) for a in range(len(refs)) for b in (a - gap, a + gap))
     inside = ((refs[a], refs[b]) for a, b in near if 0 <= b < len(refs))
     pairs = ((a, b) for a, b in inside if a.run != b.run)
     for a, b in islice(pairs, extent.comparisons):
         try:
-            baseline = source.choose(b.run, b.name)
-            document = getattr(source.choose(a.run, a.name), lens)(compare=baseline, **values).to_json(extent.rows)
+            baseline = source.select(b.run, b.name)
+            document = getattr(source.select(a.run, a.name), lens)(compare=baseline, **values).to_json(extent.rows)
         except StepscopeError:
             continue
         question = {"run": a.run, "compare": b.run} | values
-        yield Kept(lens, (question | {"name": a.name}, question), document)
+        yield SnapshotEntry(lens, (question | {"name": a.name}, question), document)
 
 
 def kept_view(result: ViewResult, extent: Extent) -> dict[str, Any]:
-    """A view as a tree of its costliest rows, for `KeptView` of frontend/src/report/kept_tree.ts."""
+    """A view as a tree of its costliest rows, for `SnapshotView` of frontend/src/report/snapshot_tree.ts."""
     rows = _costliest(result, extent)
     place = {row: at for at, row in enumerate(rows.tolist())}
     left_out = len(result) - len(rows)
-    problems = [dataclasses.asdict(loss) for loss in result.problems]
+    problems = [problem.to_json() for problem in result.problems]
     if left_out:
         what = f"rows of the {result.view} view are left out of the report; the costliest are in it"
         problems.append({"where": "report", "what": what, "count": left_out, "remedy": "Write it with more --rows"})

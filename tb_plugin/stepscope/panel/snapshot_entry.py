@@ -35,7 +35,7 @@ class Extent:
 
 
 @dataclass(frozen=True)
-class Kept:
+class SnapshotEntry:
     """A document, and the questions that it answers; or the error that they are answered with."""
 
     route: str
@@ -44,15 +44,15 @@ class Kept:
     error: dict[str, str] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """What frontend/src/report/kept_documents.ts reads."""
+        """What frontend/src/report/snapshot_documents.ts reads."""
         answer = {"document": self.document} if self.error is None else {"error": self.error}
         return {"route": self.route, "questions": self.questions} | answer
 
 
-def kept(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> Kept:
+def entry(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> SnapshotEntry:
     """What a question is answered, be it with an error: one bad record does not stop a report."""
     try:
-        return Kept(route, tuple(questions), make())
+        return SnapshotEntry(route, tuple(questions), make())
     except StepscopeError as error:
         said = {"found": error.found, "where": error.where, "remedy": error.remedy}
-        return Kept(route, tuple(questions), None, said)
+        return SnapshotEntry(route, tuple(questions), None, said)

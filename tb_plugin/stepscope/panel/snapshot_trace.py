@@ -14,7 +14,7 @@ from stepscope.errors import StepscopeError
 from stepscope.lenses.trace.executions import MAX_WIDTH_PX, panes
 from stepscope.panel import documents
 from stepscope.panel.request import Query
-from stepscope.panel.snapshot_entry import Extent, Kept, kept
+from stepscope.panel.snapshot_entry import Extent, SnapshotEntry, entry
 from stepscope.session.catalog import RecordRef
 from stepscope.session.source import Source
 
@@ -39,11 +39,11 @@ def newest_profiles(refs: Sequence[RecordRef], extent: Extent) -> list[RecordRef
     return sorted(refs, key=lambda ref: -ref.written_wall_ns)[: extent.profiles]
 
 
-def pane_documents(source: Source, ref: RecordRef, extent: Extent) -> Iterator[Kept]:
+def pane_documents(source: Source, ref: RecordRef, extent: Extent) -> Iterator[SnapshotEntry]:
     """The documents behind the panes of a profile."""
     named = {"run": ref.run, "name": ref.name}
     try:
-        there = panes(source.choose(ref.run, ref.name).executions().profile)
+        there = panes(source.select(ref.run, ref.name).executions().profile)
     except StepscopeError:
         return  # Its views say why it cannot be read.
     for question in (more for pane in there for more in _TABLES.get(pane, ())):
@@ -54,8 +54,8 @@ def pane_documents(source: Source, ref: RecordRef, extent: Extent) -> Iterator[K
         yield from _trace(source, named, extent)
 
 
-def _kept(source: Source, question: dict[str, str], extent: Extent) -> Kept:
-    return kept("views", (question,), partial(_asked, source, question, extent))
+def _kept(source: Source, question: dict[str, str], extent: Extent) -> SnapshotEntry:
+    return entry("views", (question,), partial(_asked, source, question, extent))
 
 
 def _asked(source: Source, question: dict[str, str], extent: Extent) -> Json:
@@ -63,21 +63,21 @@ def _asked(source: Source, question: dict[str, str], extent: Extent) -> Json:
     return document | {name: document[name][: extent.rows] for name in _CUT if name in document}
 
 
-def _memory(source: Source, named: dict[str, str], extent: Extent) -> Iterator[Kept]:
+def _memory(source: Source, named: dict[str, str], extent: Extent) -> Iterator[SnapshotEntry]:
     """Of each device; without one, of that with the highest peak."""
     wide = named | {"shape": "memory", "width_px": str(min(extent.points, MAX_WIDTH_PX))}
     first = _kept(source, wide, extent)
-    yield Kept("views", (named | {"shape": "memory"},), first.document, first.error)
+    yield SnapshotEntry("views", (named | {"shape": "memory"},), first.document, first.error)
     for device in (first.document or {}).get("devices", ()):
         one = _kept(source, wide | {"device": device}, extent)
-        yield Kept("views", (named | {"shape": "memory", "device": device},), one.document, one.error)
+        yield SnapshotEntry("views", (named | {"shape": "memory", "device": device},), one.document, one.error)
 
 
-def _trace(source: Source, named: dict[str, str], extent: Extent) -> Iterator[Kept]:
+def _trace(source: Source, named: dict[str, str], extent: Extent) -> Iterator[SnapshotEntry]:
     question = named | {"shape": "timeline"}
     wide = question | {"width_px": str(MAX_WIDTH_PX)}
     whole = _kept(source, wide, extent)
-    yield Kept("views", (question,), whole.document, whole.error)
+    yield SnapshotEntry("views", (question,), whole.document, whole.error)
     if whole.document is None:
         return
     blocks = [block for lane in whole.document["lanes"] for block in lane["blocks"]]
@@ -85,11 +85,11 @@ def _trace(source: Source, named: dict[str, str], extent: Extent) -> Iterator[Ke
         for start, end in _windows(whole.document["first_ps"], whole.document["last_ps"], extent.windows):
             window = {"start_ps": str(start), "end_ps": str(end)}
             part = _kept(source, wide | window, extent)
-            yield Kept("views", (question | window,), part.document, part.error)
+            yield SnapshotEntry("views", (question | window,), part.document, part.error)
     blocks.sort(key=lambda block: -block[_DURATION])
     for block in [block for block in blocks if block[_MERGED] == 1][: extent.details]:
         event = named | {"shape": "event", "id": str(block[_EXECUTION])}
-        yield kept("views", (event,), partial(_event, source, event, extent))
+        yield entry("views", (event,), partial(_event, source, event, extent))
 
 
 def _event(source: Source, question: dict[str, str], extent: Extent) -> Json:

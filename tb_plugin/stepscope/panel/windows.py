@@ -211,6 +211,6 @@ def _indexed(texts: list[str]) -> tuple[list[str], list[int]]:
 def view_windows(source: Source, values: Mapping[str, Any]) -> Windows:
     """The windows over a view of the chosen profile, with these options of the lens."""
     chosen: ViewsOptions = option_tables.build("views", values)
-    ref = source.one("profile")
+    ref = source.select_record("profile")
     key = ("windows", ref.run, ref.name, ref.key, chosen)
     return source.caches.views.get(key, lambda: Windows(source.view(ref, chosen)))

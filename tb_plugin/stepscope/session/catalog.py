@@ -10,11 +10,12 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 from stepscope.errors import NotFound, StepscopeError
-from stepscope.model.columns import Header, Loss, Record
+from stepscope.model.columns import Header, Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.scalar_rates import from_scalars, rate_tag
 from stepscope.model.throughput import Throughput, merge
 from stepscope.sources.format import Imported
-from stepscope.store.reading import Problem, RecordEntry, RecordStore, ScalarSeries
+from stepscope.store.reading import RecordEntry, RecordStore, ScalarSeries
 
 T = TypeVar("T")
 
@@ -57,7 +58,7 @@ class Catalog(Protocol):
     def refs(self) -> list[RecordRef]:
         """All records, the newest of a kind and run last."""
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
 
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
@@ -72,7 +73,7 @@ class StoreCatalog:
         self._entries: list[RecordEntry] = []
         self._blocks: dict[RecordRef, list[RecordEntry]] = {}
         self._scalars: dict[RecordRef, list[ScalarSeries]] = {}
-        self._unreadable: dict[RecordRef, Problem] = {}
+        self._unreadable: dict[RecordRef, Diagnostic] = {}
 
     def refresh(self) -> None:
         """Looks for what came since the last time."""
@@ -92,7 +93,7 @@ class StoreCatalog:
         """All records, the newest of a kind and run last."""
         return sorted((*self._blocks, *self._scalars), key=lambda r: (r.run, r.kind, r.written_wall_ns, r.tag))
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What could not be read, and why; also of the records that were asked for."""
         unreadable = [problem for ref, problem in list(self._unreadable.items()) if ref in self._blocks]
         return self._store.problems() + unreadable
@@ -109,7 +110,7 @@ class StoreCatalog:
         try:
             record = self._read(ref, groups)
         except StepscopeError as error:
-            self._unreadable[ref] = Problem(ref.run, error.where, error.found, error.remedy, 1)
+            self._unreadable[ref] = Diagnostic.of_error(error, run=ref.run)
             raise
         if groups is None:
             self._unreadable.pop(ref, None)
@@ -138,7 +139,7 @@ class StoreCatalog:
         if not found:
             raise errors[0]
         record = found[0] if len(found) == 1 else merge([one for one in found if isinstance(one, Throughput)])
-        losses = tuple(Loss(error.where, error.found, 1, error.remedy) for error in errors)
+        losses = tuple(Diagnostic.of_error(error) for error in errors)
         return replace(record, header=replace(record.header, losses=record.header.losses + losses))
 
 
@@ -210,7 +211,7 @@ def _scalar_ref(run: str, name: str, found: Sequence[ScalarSeries]) -> RecordRef
 class FileCatalog:
     """The records of foreign files, each of which is a run."""
 
-    def __init__(self, imported: Sequence[tuple[Path, Imported]], problems: Sequence[Problem] = ()) -> None:
+    def __init__(self, imported: Sequence[tuple[Path, Imported]], problems: Sequence[Diagnostic] = ()) -> None:
         self._records: dict[RecordRef, Record] = {}
         self._problems = list(problems)
         for path, found in imported:
@@ -226,7 +227,7 @@ class FileCatalog:
                 rows=named.record.rows, written_wall_ns=header.wall_anchor_ns, producer=header.producer,
             )  # fmt: skip
             self._records[ref] = named.record
-            self._problems += [Problem(run, loss.where, loss.what, loss.remedy, loss.count) for loss in header.losses]
+            self._problems += [loss.in_run(run) for loss in header.losses]
 
     def refresh(self) -> None:
         """Does nothing: files are read once."""
@@ -239,7 +240,7 @@ class FileCatalog:
         """All records, in the order of the files."""
         return list(self._records)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
         return self._problems
 

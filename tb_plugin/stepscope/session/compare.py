@@ -75,7 +75,7 @@ def compare(lens: str, a: Source, b: Source, values: Mapping[str, Any]) -> Compa
 
 
 def _views(a: Source, b: Source, values: dict[str, Any]) -> ComparisonAnswer:
-    refs = a.one("profile"), b.one("profile")
+    refs = a.select_record("profile"), b.select_record("profile")
     steps = [len(source.engine(ref).profile.steps) for source, ref in zip((a, b), refs, strict=True)]
     if values.get("step") is None and 0 < steps[0] != steps[1] > 0:
         values["step"] = "average"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
-from stepscope.findings import RULES, Finding, Subject, find, unreadable
+from stepscope.findings import RULES, Finding, LensResult, find, unreadable
 from stepscope.model.columns import Header
 from stepscope.session.catalog import RecordRef
 from stepscope.session.lenses import LENS_KINDS, LENSES
@@ -22,32 +22,32 @@ def findings(source: Source) -> list[Finding]:
     """What the rules find in the newest record of each lens, run and name, and which records cannot be judged.
 
     Raises:
-        NotFound: The choice allows no record at all.
+        NotFound: The selection allows no record at all.
     """
-    require_any(source.catalog.refs(), source.choice)
+    require_any(source.catalog.refs(), source.selection)
     refs = tuple((lens, ref) for lens, kind in LENS_KINDS.items() for ref in _latest(source, kind))
     key = ("findings", *((lens, ref.run, ref.name, ref.key) for lens, ref in refs))
     return source.caches.answers.get(key, lambda: _find(source, refs))
 
 
 def _find(source: Source, refs: Iterable[tuple[str, RecordRef]]) -> list[Finding]:
-    found: list[tuple[Subject[Any], Header]] = []
+    found: list[tuple[LensResult[Any], Header]] = []
     lost: list[Finding] = []
     for lens, ref in refs:
         try:
-            subject: Subject[Any] = Subject(lens, ref.run, ref.name, _result(source, lens, ref))
+            subject: LensResult[Any] = LensResult(lens, ref.run, ref.name, _result(source, lens, ref))
             found.append((subject, source.read(ref).header))
         except StepscopeError as error:
-            lost.append(unreadable(Subject(lens, ref.run, ref.name, None), error))
+            lost.append(unreadable(LensResult(lens, ref.run, ref.name, None), error))
     return [*find(_with_jobs(found), RULES), *lost]
 
 
 def _latest(source: Source, kind: str) -> list[RecordRef]:
-    choice = dataclasses.replace(source.choice, record_step=None)
-    return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, choice))
+    selection = dataclasses.replace(source.selection, record_step=None)
+    return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, selection))
 
 
-def _with_jobs(found: Sequence[tuple[Subject[Any], Header]]) -> list[Subject[Any]]:
+def _with_jobs(found: Sequence[tuple[LensResult[Any], Header]]) -> list[LensResult[Any]]:
     """The subjects with the job that their run is one of several ranks of.
 
     A job without a name is of the runs beside each other that say to be of as many ranks, where no rank is there twice.

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 def compare_ranks(source: Source) -> Ranks:
     """The ranks of the chosen runs; where one run is chosen, of the job that it is a rank of."""
-    found = source.several("profile")
+    found = source.select_records("profile")
     if len({ref.run for ref in found}) == 1:
-        found = _job(source, source.one("profile"))
+        found = _job(source, source.select_record("profile"))
     return ranks([profile for profile in source.readable(found) if isinstance(profile, Profile)])
 
 

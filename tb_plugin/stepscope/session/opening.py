@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from stepscope.errors import SourceError, StepscopeError, UnrecognisedSource
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import Catalog, FileCatalog, StoreCatalog
-from stepscope.session.selection import Choice
+from stepscope.session.selection import Selection
 from stepscope.session.source import Source
 from stepscope.sources import registry
 from stepscope.sources.format import Imported
 from stepscope.store.local import LocalStore
-from stepscope.store.reading import Problem
 
 
 def open(
@@ -38,7 +38,7 @@ def open(
     if not os.fspath(source):
         raise SourceError("an empty path", remedy='Give "." for the current folder')
     runs = () if run is None else tuple(run) if isinstance(run, Sequence) and not isinstance(run, str) else (run,)
-    return Source(catalog(Path(source)), Choice(runs, name, record_step), where=str(source))
+    return Source(catalog(Path(source)), Selection(runs, name, record_step), where=str(source))
 
 
 def catalog(path: Path) -> Catalog:
@@ -91,15 +91,15 @@ def _folder(path: Path) -> Catalog:
         return FileCatalog(found, problems)
 
 
-def read_files(files: Iterable[Path]) -> tuple[list[tuple[Path, Imported]], list[Problem]]:
+def read_files(files: Iterable[Path]) -> tuple[list[tuple[Path, Imported]], list[Diagnostic]]:
     """Reads each file that is of a recognised format; what is recognised but cannot be read becomes a problem."""
     found: list[tuple[Path, Imported]] = []
-    problems: list[Problem] = []
+    problems: list[Diagnostic] = []
     for file in files:
         try:
             found.append((file, registry.read(file)))
         except UnrecognisedSource:
             continue
         except StepscopeError as error:
-            problems.append(Problem(file.name, str(file), error.found, error.remedy, 0))
+            problems.append(Diagnostic(str(file), error.found, 0, error.remedy, run=file.name))
     return found, problems

@@ -12,7 +12,7 @@ from stepscope.session.catalog import RecordRef
 
 
 @dataclass(frozen=True)
-class Choice:
+class Selection:
     """What was chosen.
 
     Attributes:
@@ -40,50 +40,50 @@ class Choice:
         return ", ".join(f"{word} {value}" for word, value in parts.items() if value not in (None, ""))
 
 
-def candidates(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[RecordRef]:
-    """The records of a kind that a choice allows.
+def candidates(refs: Sequence[RecordRef], kind: str, selection: Selection) -> list[RecordRef]:
+    """The records of a kind that a selection allows.
 
     Raises:
         NotFound: None is left; the message says what there is.
     """
     of_kind = [ref for ref in refs if ref.kind == kind]
-    left = [ref for ref in of_kind if allowed(ref, choice)]
+    left = [ref for ref in of_kind if allowed(ref, selection)]
     if not left:
-        raise _nothing(refs, of_kind, kind, choice)
+        raise _nothing(refs, of_kind, kind, selection)
     return left
 
 
-def allowed(ref: RecordRef, choice: Choice) -> bool:
-    """Whether a choice allows a record."""
-    if choice.runs and not any(ref.run == run or fnmatch.fnmatchcase(ref.run, run) for run in choice.runs):
+def allowed(ref: RecordRef, selection: Selection) -> bool:
+    """Whether a selection allows a record."""
+    if selection.runs and not any(ref.run == run or fnmatch.fnmatchcase(ref.run, run) for run in selection.runs):
         return False
-    if choice.name is not None and ref.name != choice.name:
+    if selection.name is not None and ref.name != selection.name:
         return False
-    step = choice.record_step
+    step = selection.record_step
     if step is None:
         return True
     first, last = ref.first_step, ref.last_step
     return first is not None and last is not None and first <= step <= last
 
 
-def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str, choice: Choice) -> NotFound:
+def _nothing(refs: Sequence[RecordRef], of_kind: Sequence[RecordRef], kind: str, selection: Selection) -> NotFound:
     if not of_kind:
         there = sorted({ref.kind for ref in refs})
         return NotFound(
             f"no {kind} record",
             remedy=f"What is here: {', '.join(there)}" if there else "Log one, or import a file: stepscope formats",
         )
-    return NotFound(f"no {kind} record of {choice}", remedy=f"Choose from: {_named(of_kind)}")
+    return NotFound(f"no {kind} record of {selection}", remedy=f"Choose from: {_named(of_kind)}")
 
 
 def _named(refs: Sequence[RecordRef]) -> str:
-    return "; ".join(sorted({str(Choice((r.run,), r.name, r.first_step)) for r in refs})[:20])
+    return "; ".join(sorted({str(Selection((r.run,), r.name, r.first_step)) for r in refs})[:20])
 
 
-def require_any(refs: Sequence[RecordRef], choice: Choice) -> None:
-    """Raises NotFound where a choice allows no record of any kind."""
-    if choice != Choice() and not any(allowed(ref, choice) for ref in refs):
-        raise NotFound(f"no record of {choice}", remedy=f"Choose from: {_named(refs)}")
+def require_any(refs: Sequence[RecordRef], selection: Selection) -> None:
+    """Raises NotFound where a selection allows no record of any kind."""
+    if selection != Selection() and not any(allowed(ref, selection) for ref in refs):
+        raise NotFound(f"no record of {selection}", remedy=f"Choose from: {_named(refs)}")
 
 
 def require_one_run(found: Sequence[RecordRef]) -> None:

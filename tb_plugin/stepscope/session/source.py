@@ -14,6 +14,7 @@ from stepscope.lenses import views
 from stepscope.lenses.trace.executions import Executions
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
 from stepscope.session import options as option_tables
 from stepscope.session.cache import Caches
@@ -23,8 +24,7 @@ from stepscope.session.findings import findings
 from stepscope.session.job import compare_ranks
 from stepscope.session.lenses import LENS_KINDS, LENSES
 from stepscope.session.results import FindingList, LensAnswer, ShapeAnswer, ViewsAnswer
-from stepscope.session.selection import Choice, candidates, newest, newest_of_each, require_one_run
-from stepscope.store.reading import Problem
+from stepscope.session.selection import Selection, candidates, newest, newest_of_each, require_one_run
 
 
 class SharedEngine:
@@ -46,42 +46,42 @@ class Source:
     """Records, and what is chosen of them. Loaded once, asked often."""
 
     catalog: Catalog
-    choice: Choice = Choice()
+    selection: Selection = Selection()
     where: str = ""
     caches: Caches = dataclasses.field(default_factory=Caches, repr=False, compare=False)
 
-    def choose(self, run: str | None = None, name: str | None = None, record_step: int | None = None) -> Source:
-        """The same source, with a narrower choice."""
-        choice = Choice(
-            (run,) if run is not None else self.choice.runs,
-            name if name is not None else self.choice.name,
-            record_step if record_step is not None else self.choice.record_step,
+    def select(self, run: str | None = None, name: str | None = None, record_step: int | None = None) -> Source:
+        """The same source, with a narrower selection."""
+        selection = Selection(
+            (run,) if run is not None else self.selection.runs,
+            name if name is not None else self.selection.name,
+            record_step if record_step is not None else self.selection.record_step,
         )
-        return dataclasses.replace(self, choice=choice)
+        return dataclasses.replace(self, selection=selection)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
         return self.catalog.problems()
 
     def record(self, kind: str) -> Record:
-        """The newest record of a kind that the choice allows.
+        """The newest record of a kind that the selection allows.
 
         Raises:
             OptionError: Several runs are left.
             NotFound: No such record.
         """
-        return self.read(self.one(kind))
+        return self.read(self.select_record(kind))
 
-    def one(self, kind: str) -> RecordRef:
-        """The reference of the newest record of a kind that the choice allows."""
-        found = candidates(self.catalog.refs(), kind, self.choice)
+    def select_record(self, kind: str) -> RecordRef:
+        """The reference of the newest record of a kind that the selection allows."""
+        found = candidates(self.catalog.refs(), kind, self.selection)
         require_one_run(found)
         return newest(found)
 
-    def several(self, kind: str) -> list[RecordRef]:
-        """The newest record of each run and name that the choice allows."""
-        found = candidates(self.catalog.refs(), kind, self.choice)
-        if not self.choice.runs:
+    def select_records(self, kind: str) -> list[RecordRef]:
+        """The newest record of each run and name that the selection allows."""
+        found = candidates(self.catalog.refs(), kind, self.selection)
+        if not self.selection.runs:
             require_one_run(found)
         return newest_of_each(found)
 
@@ -110,7 +110,7 @@ class Source:
         """The views lens over the chosen profile. Options: see `stepscope.lenses.views.options.ViewsOptions`."""
         if compare is not None:
             return compare_lens("views", self, require_source(compare), values)
-        return ViewsAnswer(self.view(self.one("profile"), option_tables.build("views", values)))
+        return ViewsAnswer(self.view(self.select_record("profile"), option_tables.build("views", values)))
 
     def view(self, ref: RecordRef, chosen: ViewsOptions) -> ViewResult:
         """A view of a profile."""
@@ -123,7 +123,7 @@ class Source:
 
     def executions(self) -> Executions:
         """Questions to the chosen profile's single executions: `timeline`, `event`, `memory`."""
-        ref = self.one("profile")
+        ref = self.select_record("profile")
         key = ("executions", ref.run, ref.name, ref.key)
         return self.caches.engines.get(key, lambda: Executions(self._profile(ref)))
 
@@ -141,10 +141,10 @@ class Source:
 
     def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The reports of tfprof's four checkers on the chosen profile, with `compat="tfprof"` in its own words."""
-        return tfprof_advice.advise(self.engine(self.one("profile")), checkers, compat)
+        return tfprof_advice.advise(self.engine(self.select_record("profile")), checkers, compat)
 
     def findings(self) -> FindingList:
-        """What to do first, over all lenses and every run that the choice allows: the largest share first."""
+        """What to do first, over all lenses and every run that the selection allows: the largest share first."""
         return FindingList(finding.to_json() for finding in findings(self))
 
     def _profile(self, ref: RecordRef) -> Profile:
@@ -171,7 +171,7 @@ class Source:
 
     def analyze(self, lens: str, chosen: Any) -> Any:
         """What the throughput, in-core or dcn lens says of the chosen records."""
-        refs = self.several(LENS_KINDS[lens])
+        refs = self.select_records(LENS_KINDS[lens])
         key = (lens, chosen, tuple((ref.run, ref.name, ref.key) for ref in refs))
         return self.caches.answers.get(key, lambda: LENSES[lens].analyze(self.readable(refs), chosen))
 

@@ -10,10 +10,10 @@ from pathlib import Path
 
 from stepscope.errors import NotFound
 from stepscope.model.columns import Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import RecordRef
-from stepscope.session.selection import Choice, candidates
+from stepscope.session.selection import Selection, candidates
 from stepscope.session.source import Source
-from stepscope.store.reading import Problem
 
 
 def join(sources: Sequence[Source]) -> Source:
@@ -56,7 +56,7 @@ class JoinedCatalog:
         """All records, in the order of the sources."""
         return list(self._origins)
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
         return [problem for source in self.sources for problem in source.catalog.problems()]
 
@@ -68,16 +68,16 @@ class JoinedCatalog:
 
 
 def chosen_refs(source: Source) -> list[RecordRef]:
-    """All records that a source's choice allows."""
+    """All records that a source's selection allows."""
     refs = source.catalog.refs()
-    if source.choice == Choice():
+    if source.selection == Selection():
         return refs
-    return [ref for kind in sorted({ref.kind for ref in refs}) for ref in _allowed(refs, kind, source.choice)]
+    return [ref for kind in sorted({ref.kind for ref in refs}) for ref in _allowed(refs, kind, source.selection)]
 
 
-def _allowed(refs: Sequence[RecordRef], kind: str, choice: Choice) -> list[RecordRef]:
+def _allowed(refs: Sequence[RecordRef], kind: str, selection: Selection) -> list[RecordRef]:
     try:
-        return candidates(refs, kind, choice)
+        return candidates(refs, kind, selection)
     except NotFound:
         return []
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from stepscope.model.throughput import Marks, ResetKind, Resets, Samples, Spans
+from stepscope.model.throughput import Marks, RateSamples, ResetKind, Resets, Spans
 
 UNKNOWN_COUNT = -1
 
@@ -114,10 +114,10 @@ class Snapshot:
         step, time_ns, count = columns
         return Marks(step=step, time_ns=time_ns - base_ns, count=np.maximum(count, UNKNOWN_COUNT))
 
-    def sample_group(self, base_ns: int) -> Samples:
+    def sample_group(self, base_ns: int) -> RateSamples:
         """The samples, relative to the base and to the block."""
         step, time_ns, mark_end = np.array(self.samples, np.int64).reshape(-1, 3).T
-        return Samples(step=step, time_ns=time_ns - base_ns, mark_end=np.maximum(mark_end - self.marks_before, 0))
+        return RateSamples(step=step, time_ns=time_ns - base_ns, mark_end=np.maximum(mark_end - self.marks_before, 0))
 
     def reset_group(self, base_ns: int) -> Resets:
         """The resets, relative to the base and to the block."""

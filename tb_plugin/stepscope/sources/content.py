@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from stepscope.errors import DamagedSource, LimitExceeded, NotFound, SourceError
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 
 HEAD_BYTES = 64 << 10
 MAX_DECOMPRESSED_BYTES = 16 << 30
@@ -27,7 +27,7 @@ SMALL_BYTES = 256 << 20
 MAPPED_FROM_BYTES = 256 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _BLOCK_BYTES = 1 << 20
-_losses: ContextVar[list[Loss] | None] = ContextVar("losses", default=None)
+_losses: ContextVar[list[Diagnostic] | None] = ContextVar("losses", default=None)
 _mapping: ContextVar[bool] = ContextVar("mapping", default=True)
 
 
@@ -129,7 +129,7 @@ def decompress(path: Path) -> bytes:
             ) from error
         what = f"the gzip stream is broken after {size:,} unpacked bytes ({error}): what comes before is shown"
         if (losses := _losses.get()) is not None:
-            losses.append(Loss(path.name, what, 0, "Copy the file again"))
+            losses.append(Diagnostic(path.name, what, 0, "Copy the file again"))
     return b"".join(parts)
 
 
@@ -144,9 +144,9 @@ def check_ratio(path: Path, size: int, packed: int) -> None:
 
 
 @contextmanager
-def noted_losses() -> Iterator[list[Loss]]:
+def noted_losses() -> Iterator[list[Diagnostic]]:
     """Gathers what `content` and `decompress` cannot give of the files read meanwhile."""
-    losses: list[Loss] = []
+    losses: list[Diagnostic] = []
     token = _losses.set(losses)
     try:
         yield losses

@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.content import head, noted_losses
 from stepscope.sources.format import Format, Imported, Progress
 
@@ -88,7 +88,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     return _with_losses(found, losses) if losses else found
 
 
-def _with_losses(found: Imported, losses: list[Loss]) -> Imported:
+def _with_losses(found: Imported, losses: list[Diagnostic]) -> Imported:
     records = []
     for named in found.records:
         header = named.record.header

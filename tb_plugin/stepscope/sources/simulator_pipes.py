@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, StringBuilder
+from stepscope.model.columns import Header, StringBuilder
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore_values import group
 from stepscope.model.profile import Executions, LaneKind, Lanes, Nodes, OpTypes, Profile, Scopes
 from stepscope.sources.execution_sums import accelerator_sums
@@ -43,12 +44,12 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     files = sorted(f for pattern in _CORES for f in path.glob(pattern)) if path.is_dir() else [path]
     spans: list[Span] = []
-    losses: list[Loss] = []
+    losses: list[Diagnostic] = []
     for number, file in enumerate(files):
         found, skipped = _spans(load(file), file.parent.name if path.is_dir() else path.stem)
         spans += found
         if skipped:
-            losses.append(Loss(file.name, "events without a pipe, time or duration", skipped, ""))
+            losses.append(Diagnostic(file.name, "events without a pipe, time or duration", skipped, ""))
         if progress:
             progress(number + 1, len(files))
     if not spans:

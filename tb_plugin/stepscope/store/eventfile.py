@@ -9,9 +9,10 @@ from functools import lru_cache
 from google.protobuf.message import DecodeError
 
 from stepscope.errors import StepscopeError
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.pb import storage_pb2
 from stepscope.store import events, names
-from stepscope.store.reading import Problem, RecordEntry, is_moment, is_rate, read_entry
+from stepscope.store.reading import RecordEntry, is_moment, is_rate, read_entry
 from stepscope.store.tfrecord import RecordReader
 
 _REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later records are read as usual"
@@ -35,19 +36,19 @@ class Stored:
         self.end = end
         self.ordinal = ordinal
         self.first_blob = first_blob
-        self.found: RecordEntry | Problem | None = None
+        self.found: RecordEntry | Diagnostic | None = None
 
     @property
     def where(self) -> str:
         """The file and offset, for messages."""
         return f"{self.file.path}, byte {self.start}"
 
-    def read_entry(self, run: str, tag: str) -> RecordEntry | Problem:
+    def read_entry(self, run: str, tag: str) -> RecordEntry | Diagnostic:
         """What the index in the first blob says of the record, or why it cannot be read."""
         try:
             self.found = read_entry(run, tag, self.first_blob)
         except StepscopeError as error:
-            self.found = Problem(run, self.where, error.found, error.remedy, 1)
+            self.found = Diagnostic(self.where, error.found, 1, error.remedy, run=run)
         return self.found
 
 
@@ -129,15 +130,17 @@ class EventFile:
                     self.scalars[tag] = Points()
                 self.scalars[tag].append(step, event.wall_time, number)
 
-    def problems(self, run: str) -> Iterator[Problem]:
+    def problems(self, run: str) -> Iterator[Diagnostic]:
         """What of the file could not be read."""
         if self._unreadable:
             what = f"a file that cannot be read ({self._unreadable})"
-            yield Problem(run, self.path, what, "Check its permissions")
+            yield Diagnostic(self.path, what, remedy="Check its permissions", run=run)
         for damage in self._reader.damages:
             where = f"{self.path}, byte {damage.offset}"
-            yield Problem(run, where, f"{damage.what}, {damage.length} bytes", _REMEDY_DAMAGE, damage.length)
+            yield Diagnostic(where, f"{damage.what}, {damage.length} bytes", damage.length, _REMEDY_DAMAGE, run=run)
         # Of other programs' records a part may wait in a buffer for minutes; ours are written at once.
         if _OURS in self._reader.unfinished:
             where, length = f"{self.path}, byte {self._reader.offset}", self._size - self._reader.offset
-            yield Problem(run, where, f"a record that is not complete, {length} bytes", _REMEDY_UNFINISHED, length)
+            yield Diagnostic(
+                where, f"a record that is not complete, {length} bytes", length, _REMEDY_UNFINISHED, run=run
+            )

@@ -14,11 +14,12 @@ import numpy as np
 
 from stepscope.errors import DamagedRecord, NotFound
 from stepscope.model.columns import Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.wire import WireError
 from stepscope.pb import storage_pb2
 from stepscope.store import events, names, reading, rundirs
 from stepscope.store.eventfile import EventFile, Stored
-from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
+from stepscope.store.reading import RecordEntry, ScalarSeries
 
 
 class _Run:
@@ -29,7 +30,7 @@ class _Run:
         self.files: dict[str, EventFile] = {}
         self.stored: dict[str, Stored] = {}
         self.entries: list[RecordEntry] = []
-        self.problems: list[Problem] = []
+        self.problems: list[Diagnostic] = []
 
     def refresh(self, listing: list[os.DirEntry[str]]) -> None:
         """Reads what the files listed have gained, and forgets those that are gone."""
@@ -58,7 +59,7 @@ class _Run:
         self.stored = stored
         self.entries = sorted(entry for entry in found if isinstance(entry, RecordEntry))
         self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
-        self.problems += [entry for entry in found if isinstance(entry, Problem)]
+        self.problems += [entry for entry in found if isinstance(entry, Diagnostic)]
         self.problems += reading.unsupported(self.entries)
 
     def scalars(self) -> Iterator[ScalarSeries]:
@@ -86,12 +87,12 @@ class LocalStore:
         self._roots = rundirs.roots(os.fspath(logdir), logdir_spec)
         self._lock = threading.RLock()
         self._runs: dict[str, _Run] = {}
-        self._problems: list[Problem] = []
+        self._problems: list[Diagnostic] = []
 
     def refresh(self) -> None:
         """Looks for what was written since the last time: new runs, new files, and bytes added to files."""
         with self._lock:
-            problems: list[Problem] = []
+            problems: list[Diagnostic] = []
             listings: dict[str, list[os.DirEntry[str]]] = {}
             for root, prefix in self._roots.items():
                 for name, listing in rundirs.find(root, prefix, problems):
@@ -115,7 +116,7 @@ class LocalStore:
         with self._lock:
             return [entry for name in sorted(self._runs) for entry in self._runs[name].entries]
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What was found damaged or cannot be read, with file and byte offset."""
         with self._lock:
             return self._problems + [problem for run in self._runs.values() for problem in run.problems]

@@ -18,9 +18,10 @@ from tensorboard.data.provider import RunTagFilter
 
 from stepscope.errors import DamagedRecord, NotFound, StepscopeError, StoreError
 from stepscope.model.columns import Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.store import names, reading
 from stepscope.store.events import PLUGIN_NAME
-from stepscope.store.reading import Problem, RecordEntry, ScalarSeries
+from stepscope.store.reading import RecordEntry, ScalarSeries
 
 T = TypeVar("T")
 
@@ -52,8 +53,8 @@ class ProviderStore:
         self._experiment_id = experiment_id
         self._lock = threading.RLock()
         self._seen: dict[_Key, tuple[int, float]] = {}
-        self._found: dict[_Key, RecordEntry | Problem] = {}
-        self._problems: list[Problem] = []
+        self._found: dict[_Key, RecordEntry | Diagnostic] = {}
+        self._problems: list[Diagnostic] = []
         self._scalars: list[ScalarSeries] = []
 
     def refresh(self) -> None:
@@ -70,7 +71,7 @@ class ProviderStore:
             except _Gone:
                 pass
             except StoreError as error:
-                self._problems.append(Problem("", error.where, error.found, error.remedy))
+                self._problems.append(Diagnostic.of_error(error, count=0))
 
     def _list_changed(self) -> set[_Key]:
         listing = self._call(self._provider.list_blob_sequences, plugin_name=PLUGIN_NAME)
@@ -93,7 +94,7 @@ class ProviderStore:
         self._found.update((key, found) for key, found in zip(present, results, strict=True) if found is not None)
         return {key for key, found in zip(present, results, strict=True) if found is None}
 
-    def _read_entry(self, key: _Key, datum: Any) -> RecordEntry | Problem | None:
+    def _read_entry(self, key: _Key, datum: Any) -> RecordEntry | Diagnostic | None:
         run, tag = key
         where = f"run {run}, {tag}"
         try:
@@ -101,7 +102,7 @@ class ProviderStore:
         except _Gone:
             return None
         except StepscopeError as error:
-            return Problem(run, error.where, error.found, error.remedy, 1)
+            return Diagnostic.of_error(error, run=run)
 
     def _references(self, runs: Collection[str], tags: Collection[str]) -> dict[_Key, Any]:
         """The last value of each tag: its step and the keys of its blobs."""
@@ -134,10 +135,10 @@ class ProviderStore:
         with self._lock:
             return sorted(entry for entry in self._found.values() if isinstance(entry, RecordEntry))
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What cannot be read, and where TensorBoard may have left points out."""
         with self._lock:
-            problems = self._problems + [p for p in self._found.values() if isinstance(p, Problem)]
+            problems = self._problems + [p for p in self._found.values() if isinstance(p, Diagnostic)]
         return problems + list(reading.unsupported(self.entries()))
 
     def scalar_series(self) -> list[ScalarSeries]:
@@ -158,7 +159,7 @@ class ProviderStore:
             if len(points) == _SCALARS_KEPT:
                 what = f"{_SCALARS_KEPT} scalars, and TensorBoard may have left out others"
                 remedy = "Start TensorBoard with --samples_per_plugin=scalars=0"
-                self._problems.append(Problem(run, tag, what, remedy))
+                self._problems.append(Diagnostic(tag, what, remedy=remedy, run=run))
             yield ScalarSeries(
                 run,
                 tag,

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from stepscope.errors import DamagedRecord, LimitExceeded, RecordError
 from stepscope.model import kinds
 from stepscope.model.columns import Record
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.scalar_rates import rate_tag
 from stepscope.model.wire import Buffer
 from stepscope.pb import storage_pb2
@@ -69,25 +70,6 @@ class RecordEntry(NamedTuple):
     size_bytes: int
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Something that cannot be shown, or not whole.
-
-    Attributes:
-        run: The run, empty where it is about more than one.
-        where: The file and byte offset, or the tag.
-        what: What was found.
-        remedy: What to do about it.
-        count: How many bytes, records or points are concerned; 0 where it cannot be told.
-    """
-
-    run: str
-    where: str
-    what: str
-    remedy: str
-    count: int = 0
-
-
 @dataclass(frozen=True, eq=False)
 class ScalarSeries:
     """A rate that was logged as scalars, in the order of the files.
@@ -117,7 +99,7 @@ class RecordStore(Protocol):
     def entries(self) -> list[RecordEntry]:
         """The records, by run, kind, name, session and block; the last version of each."""
 
-    def problems(self) -> list[Problem]:
+    def problems(self) -> list[Diagnostic]:
         """What was found damaged or cannot be read."""
 
     def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:
@@ -262,12 +244,12 @@ def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str,
     return record
 
 
-def unsupported(entries: Iterable[RecordEntry]) -> Iterator[Problem]:
+def unsupported(entries: Iterable[RecordEntry]) -> Iterator[Diagnostic]:
     """What to say of records that this StepScope does not know."""
     for entry in entries:
         reason = _why_unsupported(entry.kind, entry.schema)
         if reason is not None:
-            yield Problem(entry.run, entry.tag, f"{reason}, written by {entry.producer}", kinds.UPGRADE, 1)
+            yield Diagnostic(entry.tag, f"{reason}, written by {entry.producer}", 1, kinds.UPGRADE, run=entry.run)
 
 
 _why_unsupported = lru_cache(256)(kinds.why_unsupported)

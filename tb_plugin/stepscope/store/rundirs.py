@@ -6,7 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 
-from stepscope.store.reading import Problem
+from stepscope.model.diagnostic import Diagnostic
 
 _URI = re.compile(r"[a-zA-Z][0-9a-zA-Z.]*://.*")
 
@@ -24,7 +24,7 @@ def roots(logdir: str, logdir_spec: str) -> dict[str, str]:
     return found
 
 
-def find(root: str, prefix: str, problems: list[Problem]) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+def find(root: str, prefix: str, problems: list[Diagnostic]) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """The runs under a directory: the name and the event files of each directory that holds any.
 
     Links are followed, as TensorBoard does, but not into a directory that they stand in. Directories that cannot be
@@ -43,7 +43,7 @@ def find(root: str, prefix: str, problems: list[Problem]) -> Iterator[tuple[str,
             continue
         except OSError as error:
             what = f"a directory that cannot be listed ({error.strerror or error})"
-            problems.append(Problem("", path, what, "Check its permissions"))
+            problems.append(Diagnostic(path, what, remedy="Check its permissions"))
             continue
         if files:
             relative = os.path.relpath(path, root)

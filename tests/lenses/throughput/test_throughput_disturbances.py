@@ -13,7 +13,7 @@ import pytest
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.model.columns import Strings
-from stepscope.model.throughput import Marks, Reported, ResetKind, Resets, Samples, Spans, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Reported, ResetKind, Resets, Spans, Throughput
 from stepscope.sources import registry
 
 SECOND = 10**9
@@ -110,7 +110,7 @@ def sequence(case: dict[str, Any]) -> Throughput:
     return Throughput(
         start_ns=0,
         marks=Marks(*np.array(marks, np.int64).T),
-        samples=Samples(*np.array(samples, np.int64).T),
+        samples=RateSamples(*np.array(samples, np.int64).T),
         resets=Resets(*np.array(resets, np.int64).reshape(-1, 5).T),
     )
 
@@ -171,7 +171,7 @@ def test_waiting_for_data_is_named_where_it_matters(share: float, named: list[st
 @pytest.mark.parametrize(("first", "named"), [(10, []), (1950, ["excerpt"]), (-1, [])])
 def test_a_source_without_a_start_is_an_excerpt_where_its_steps_begin_late(first: int, named: list[str]) -> None:
     step = np.arange(5) * 10 + first if first >= 0 else np.full(5, -1)
-    samples = Samples(step=step, time_ns=np.arange(5) * SECOND)
+    samples = RateSamples(step=step, time_ns=np.arange(5) * SECOND)
     rates = Reported(sample=np.arange(5), avg_samples_per_sec=np.full(5, 8.0))
     assert kinds(Throughput(samples=samples, reported=rates)) == named
 

@@ -11,7 +11,7 @@ import pytest
 
 from stepscope.lenses.throughput import analyze
 from stepscope.model.columns import Strings
-from stepscope.model.throughput import Marks, Samples, Spans, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Spans, Throughput
 
 F64 = np.ndarray[Any, np.dtype[np.float64]]
 STEP_S = 0.1
@@ -112,7 +112,7 @@ def series(step: F64, before: F64, told: list[tuple[str, int, float]], coarse: b
         log_every=LOG,
         strings=Strings.of(WORDS),
         marks=Marks(step=marked + 1, time_ns=time_ns[marked], count=count),
-        samples=Samples(step=logged + 1, time_ns=time_ns[logged], mark_end=np.searchsorted(marked, logged) + 1),
+        samples=RateSamples(step=logged + 1, time_ns=time_ns[logged], mark_end=np.searchsorted(marked, logged) + 1),
         spans=Spans(kind=kind.astype(np.int32), start_ns=start, end_ns=end),
     )
 
@@ -148,7 +148,7 @@ def test_blocks_are_found_with_their_size(size: int, log: int, noise: str) -> No
             start_ns=0,
             log_every=log,
             marks=Marks(step=at + 1, time_ns=time_ns, count=np.full(3000, 32)),
-            samples=Samples(step=logged + 1, time_ns=time_ns[logged], mark_end=logged + 1),
+            samples=RateSamples(step=logged + 1, time_ns=time_ns[logged], mark_end=logged + 1),
         )
     ).series[0].annotations  # fmt: skip
     assert found.kind == ("aliasing" if log % size else "blocks")
@@ -165,6 +165,6 @@ def test_blocks_that_only_log_intervals_show_are_found_by_their_period(size: int
     logged = np.arange(log - 1, 6000, log)
     time_ns = (arrived[logged] * 1e9).astype(np.int64)
     marks = Marks(step=logged + 1, time_ns=time_ns, count=np.full(len(logged), 32 * log))
-    samples = Samples(step=logged + 1, time_ns=time_ns, mark_end=np.arange(1, len(logged) + 1))
+    samples = RateSamples(step=logged + 1, time_ns=time_ns, mark_end=np.arange(1, len(logged) + 1))
     (found,) = analyze(Throughput(start_ns=0, log_every=log, marks=marks, samples=samples)).series[0].annotations
     assert (found.kind, found.evidence["flat_steps"]) == ("aliasing", flat)

@@ -15,7 +15,7 @@ from stepscope import RateTracker
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import ThroughputOptions, analyze
 from stepscope.lenses.throughput.rates import smooth
-from stepscope.model.throughput import Marks, ResetKind, Resets, Samples, Throughput
+from stepscope.model.throughput import Marks, RateSamples, ResetKind, Resets, Throughput
 
 LOCAL = Path(__file__).resolve().parents[2] / "data" / "throughput"
 Event = tuple[str, int, int]
@@ -42,7 +42,7 @@ def record_of(events: list[dict[str, Any]], start_ns: int, smoothing: float) -> 
         start_ns=0,
         smoothing=smoothing,
         marks=Marks(*_columns(marks, 3)),
-        samples=Samples(*_columns(samples, 3)),
+        samples=RateSamples(*_columns(samples, 3)),
         resets=Resets(*_columns(resets, 5)),
     )
 

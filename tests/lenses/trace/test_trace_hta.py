@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from torch_traces import GOLDEN, TRACES, read_golden
 
-from places import SHARED
+from paths import SHARED
 from stepscope.lenses.trace.categories import Category, execution_categories
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.profile import NodeKind

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Any
 
 from stepscope.lenses.dcn.tabulate import Core, Pool
@@ -14,7 +13,7 @@ Problem = dict[str, Any]
 
 def problems_of(records: Sequence[Collectives], pooled: Pool) -> tuple[Problem, ...]:
     """Losses of the records, then what each core's table leaves out, then why there may be no table at all."""
-    found = [asdict(loss) for record in records for loss in record.header.losses]
+    found = [loss.to_json() for record in records for loss in record.header.losses]
     for core in pooled.cores:
         found += _of_core(core)
     return (*found, *_emptiness(records, pooled))

@@ -13,8 +13,8 @@ from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import pace
 from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
+from stepscope.lenses.throughput.segments import segments
 from stepscope.lenses.throughput.statistics import statistics
-from stepscope.lenses.throughput.stretches import stretches
 from stepscope.model.throughput import UNKNOWN_NS, Throughput, merge
 
 F64 = NDArray[np.float64]
@@ -48,7 +48,7 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     stated = _stated(record, asked)
     local, average, figures = _figures(record, options, computed, stated)
     base = absolute_base(record)
-    parts = stretches(record)
+    parts = segments(record)
     run = pace(record, parts)
     kept = thinned(local, average, options.points)
     return Series(

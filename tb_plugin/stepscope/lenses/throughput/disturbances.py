@@ -7,12 +7,12 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.throughput import pauses, wording
+from stepscope.lenses.throughput import messages, pauses
 from stepscope.lenses.throughput.pace import Pace
 from stepscope.lenses.throughput.patterns import Blocks, Period, blocks, flat_interval, fluctuation, period
 from stepscope.lenses.throughput.rates import Questions
 from stepscope.lenses.throughput.result import Annotation
-from stepscope.lenses.throughput.stretches import span_intervals
+from stepscope.lenses.throughput.segments import span_intervals
 from stepscope.model.throughput import PAUSE_KINDS, UNKNOWN_NS, ResetKind, Throughput
 
 Bools = NDArray[np.bool_]
@@ -45,9 +45,9 @@ def _sampling(record: Throughput) -> Iterator[Annotation]:
                 "first_local": float(record.reported.local_samples_per_sec[0]),
                 "first_average": float(record.reported.avg_samples_per_sec[0]),
             }
-        yield Annotation("per_batch", *wording.PER_BATCH, evidence=evidence)
+        yield Annotation("per_batch", *messages.PER_BATCH, evidence=evidence)
     if record.start_ns == UNKNOWN_NS and _starts_late(record):
-        yield Annotation("excerpt", *wording.EXCERPT, step=int(record.samples.step[0]))
+        yield Annotation("excerpt", *messages.EXCERPT, step=int(record.samples.step[0]))
 
 
 def _starts_late(record: Throughput) -> bool:
@@ -60,7 +60,7 @@ def _restarts(record: Throughput, base_ns: int) -> Iterator[Annotation]:
     resets = record.resets
     for index in range(min(len(resets), MOST_OF_A_KIND)):
         kind = ResetKind(resets.kind[index])
-        title, text = wording.RESTARTS[kind]
+        title, text = messages.RESTARTS[kind]
         at = int(resets.time_ns[index]) + base_ns
         mark = int(resets.mark_end[index])
         step = int(record.marks.step[mark]) if mark < len(record.marks) else None
@@ -79,14 +79,14 @@ def _clock_steps(record: Throughput, base_ns: int) -> Iterator[Annotation]:
     back = np.diff(order)
     for index in np.flatnonzero(back < 0)[:MOST_OF_A_KIND].tolist():
         at, by = int(order[index + 1]) + base_ns, int(-back[index])
-        title, text = wording.clock_step(by)
+        title, text = messages.clock_step(by)
         yield Annotation("clock_step", title, text, at, at, _step(int(steps[index + 1])), {"back_ns": by})
 
 
 def _unknown_batches(record: Throughput) -> Iterator[Annotation]:
     unknown = int((record.marks.count < 0).sum())
     if unknown and not len(record.reported):
-        title, text = wording.unknown_batches(unknown, len(record.marks))
+        title, text = messages.unknown_batches(unknown, len(record.marks))
         yield Annotation("unknown_batch", title, text, evidence={"marks": unknown, "of": len(record.marks)})
 
 
@@ -97,7 +97,7 @@ def _data_wait(record: Throughput, run: Pace) -> Iterator[Annotation]:
     waited = span_intervals(record, ["data"]).inside(begin, end)
     share = waited / (end - begin) if end > begin else 0.0
     if share > DATA_WAIT_SHARE:
-        title, text = wording.data_wait(share)
+        title, text = messages.data_wait(share)
         yield Annotation("data_wait", title, text, evidence={"share": share, "waited_ns": waited})
 
 
@@ -126,7 +126,7 @@ def _timed(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> Ite
         yield _stall(run, pause, typical, disturbed, base_ns)
     share = fluctuation(run, ~disturbed & ~run.first) if run.stride > 1 and found is None else None
     if share is not None:
-        yield Annotation("fluctuation", *wording.fluctuation(share), evidence={"deviation": share})
+        yield Annotation("fluctuation", *messages.fluctuation(share), evidence={"deviation": share})
 
 
 def _inside_spans(record: Throughput, run: Pace) -> Bools:
@@ -143,15 +143,15 @@ def _blocks(found: Blocks, record: Throughput, asked: Questions) -> Annotation:
     log_marks = round(float(np.median(np.diff(asked.mark_end)))) if len(asked.mark_end) > 1 else found.marks
     evidence = {"block_steps": found.steps, "blocks": found.count, "gap_ns": found.gap_ns, "log_marks": log_marks}
     if log_marks % found.marks == 0:
-        return Annotation("blocks", *wording.blocks(found.steps), evidence=evidence)
+        return Annotation("blocks", *messages.blocks(found.steps), evidence=evidence)
     log_steps = round(log_marks * found.steps / found.marks)
     flat = flat_interval(found.steps, log_steps)
     evidence |= {"log_steps": log_steps, "flat_steps": flat}
-    return Annotation("aliasing", *wording.aliasing(found.steps, log_steps, flat), evidence=evidence)
+    return Annotation("aliasing", *messages.aliasing(found.steps, log_steps, flat), evidence=evidence)
 
 
 def _first_step(run: Pace, pause: pauses.Pause, base_ns: int) -> Annotation:
-    title, text = wording.first_step(int(run.steps[0]), pause.extra_ns)
+    title, text = messages.first_step(int(run.steps[0]), pause.extra_ns)
     evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio, "steps": int(run.steps[0])}
     begin, end = int(run.begin_ns[0]) + base_ns, int(run.end_ns[0]) + base_ns
     return Annotation("first_step", title, text, begin, end, _step(int(run.step[0])), evidence)
@@ -166,13 +166,13 @@ def _span_annotations(
         several = len(inside) > MOST_SPANS
         if several:
             total = int((spans.end_ns[inside] - spans.start_ns[inside]).sum())
-            title, text = wording.spans(kind, len(inside), total)
+            title, text = messages.spans(kind, len(inside), total)
             yield Annotation(kind, title, text, evidence={"duration_ns": total, "spans": len(inside)})
         for index in inside[:MOST_OF_A_KIND].tolist():
             start, end = int(spans.start_ns[index]), int(spans.end_ns[index])
             place = min(int(np.searchsorted(run.end_ns, end)), len(run) - 1)
             if not several:
-                title, text = wording.span(kind, end - start)
+                title, text = messages.span(kind, end - start)
                 step, evidence = _step(int(run.step[place])), {"duration_ns": end - start}
                 yield Annotation(kind, title, text, start + base_ns, end + base_ns, step, evidence)
             yield from _burst(run, place, typical, end - start, disturbed, base_ns)
@@ -190,7 +190,7 @@ def _burst(
     steps = int(run.steps[place + 1 : last + 1].sum())
     took = int(run.end_ns[last] - run.end_ns[place])
     factor = typical * steps / max(took, 1)
-    title, text = wording.burst(steps, factor)
+    title, text = messages.burst(steps, factor)
     evidence = {"steps": steps, "duration_ns": took, "times_faster": factor}
     begin, end = int(run.end_ns[place]) + base_ns, int(run.end_ns[last]) + base_ns
     yield Annotation("burst", title, text, begin, end, _step(int(run.step[place + 1])), evidence)
@@ -202,9 +202,11 @@ def _stall(run: Pace, pause: pauses.Pause, typical: float, disturbed: Bools, bas
     evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio}
     queued = next(_burst(run, pause.index, typical, pause.extra_ns, disturbed, base_ns), None)
     if queued is None:
-        return Annotation("stall", *wording.stall(pause.extra_ns), begin, end, step, evidence)
+        return Annotation("stall", *messages.stall(pause.extra_ns), begin, end, step, evidence)
     evidence |= {"burst_steps": queued.evidence["steps"], "times_faster": queued.evidence["times_faster"]}
-    return Annotation("burst", *wording.pause_and_burst(pause.extra_ns, evidence), begin, queued.end_ns, step, evidence)
+    return Annotation(
+        "burst", *messages.pause_and_burst(pause.extra_ns, evidence), begin, queued.end_ns, step, evidence
+    )
 
 
 def _aliasing(regular: Period, log_steps: int) -> Annotation:
@@ -217,7 +219,7 @@ def _aliasing(regular: Period, log_steps: int) -> Annotation:
         "shortest_ns": regular.shortest_ns,
         "longest_ns": regular.longest_ns,
     }
-    return Annotation("aliasing", *wording.period(log_steps, flat, regular.amplitude), evidence=evidence)
+    return Annotation("aliasing", *messages.period(log_steps, flat, regular.amplitude), evidence=evidence)
 
 
 def _step(step: int) -> int | None:

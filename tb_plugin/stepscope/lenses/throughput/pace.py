@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.throughput.stretches import Stretch
+from stepscope.lenses.throughput.segments import Segment
 from stepscope.model.throughput import Throughput
 
 I64 = NDArray[np.int64]
@@ -92,7 +92,7 @@ class Pace:
         return (before > 0) & (ended[np.maximum(before - 1, 0)] > self.begin_ns)
 
 
-def pace(record: Throughput, parts: Sequence[Stretch]) -> Pace:
+def pace(record: Throughput, parts: Sequence[Segment]) -> Pace:
     """The pace over all stretches."""
     rows = [_rows(record, part) for part in parts]
     if not rows:
@@ -107,7 +107,7 @@ def _resolution(time_ns: I64) -> int:
     return SECOND_NS if whole and not ((time_ns - time_ns[0]) % SECOND_NS).any() else 1
 
 
-def _rows(record: Throughput, part: Stretch) -> tuple[I64, I64, I64, I64, Bools]:
+def _rows(record: Throughput, part: Segment) -> tuple[I64, I64, I64, I64, Bools]:
     step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
     if int(step[-1]) >= 0:
         last = np.append(step[1:] != step[:-1], True)

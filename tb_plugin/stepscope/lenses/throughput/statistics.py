@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import Pace
-from stepscope.lenses.throughput.stretches import Stretch, after_warm_up, last_steps, span_intervals
+from stepscope.lenses.throughput.segments import Segment, after_warm_up, last_steps, span_intervals
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
 
 I64 = NDArray[np.int64]
@@ -25,7 +25,7 @@ Statistics = dict[str, Any]
 
 
 def statistics(
-    record: Throughput, parts: list[Stretch], run: Pace, average: F64, options: ThroughputOptions
+    record: Throughput, parts: list[Segment], run: Pace, average: F64, options: ThroughputOptions
 ) -> Statistics:
     """All figures of a series. What cannot be known is None.
 
@@ -63,7 +63,7 @@ def _average(label: str, record: Throughput, per_sec: float | None, **more: Any)
     return {"label": label, "per_sec": per_sec, "per_sec_per_device": per_device} | more
 
 
-def _whole_time(record: Throughput, parts: list[Stretch], average: F64, counted: bool) -> Statistics:
+def _whole_time(record: Throughput, parts: list[Segment], average: F64, counted: bool) -> Statistics:
     known = average[~np.isnan(average)]
     rate = float(known[-1]) if len(known) else None
     since = parts[-1].cause if parts else "reported"
@@ -75,7 +75,7 @@ def _whole_time(record: Throughput, parts: list[Stretch], average: F64, counted:
     return _average(label, record, rate, since=since, samples=samples, duration_ns=duration)
 
 
-def _windowed(record: Throughput, parts: list[Stretch], options: ThroughputOptions, counted: bool) -> Statistics:
+def _windowed(record: Throughput, parts: list[Segment], options: ThroughputOptions, counted: bool) -> Statistics:
     part = last_steps(record, parts[-1], options.window) if parts else None
     label = f"windowed over the last {options.window} steps"
     if part is None:
@@ -93,7 +93,7 @@ def _windowed(record: Throughput, parts: list[Stretch], options: ThroughputOptio
     )
 
 
-def _training_only(record: Throughput, parts: list[Stretch], options: ThroughputOptions, counted: bool) -> Statistics:
+def _training_only(record: Throughput, parts: list[Segment], options: ThroughputOptions, counted: bool) -> Statistics:
     idle = span_intervals(record)
     duration = sum(part.end_ns - part.begin_ns for part in parts)
     outside = sum(idle.inside(part.begin_ns, part.end_ns) for part in parts)
@@ -128,7 +128,7 @@ def _first_sample(record: Throughput) -> int | None:
     return record.first_sample_ns - record.start_ns if known else None
 
 
-def _share(record: Throughput, parts: list[Stretch], kind: str) -> float | None:
+def _share(record: Throughput, parts: list[Segment], kind: str) -> float | None:
     duration = sum(part.end_ns - part.begin_ns for part in parts)
     if duration <= 0 or kind not in list(record.strings):
         return None

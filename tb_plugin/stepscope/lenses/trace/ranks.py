@@ -17,7 +17,8 @@ from stepscope.lenses.trace.categories import (
     execution_categories,
 )
 from stepscope.lenses.trace.spans import Spans, overlap
-from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.columns import Array, Ints
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import NodeKind, Profile
 
 _KERNEL = re.compile(r"(?:nccl|rccl|hccl|oneccl)(?:Dev)?Kernel_?([A-Za-z0-9]+)", re.IGNORECASE)
@@ -83,7 +84,7 @@ class Ranks:
     last: Ints
     caused_ps: Ints
     rows: tuple[dict[str, Any], ...]
-    problems: tuple[Loss, ...]
+    problems: tuple[Diagnostic, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The document; times in ps."""
@@ -130,7 +131,7 @@ class _Together:
         count = len(found)
         self.waiting, self.transfer, self.last, self.caused = (np.zeros(count, np.int64) for _ in range(4))
         self.rows: list[dict[str, Any]] = []
-        self.problems: list[Loss] = []
+        self.problems: list[Diagnostic] = []
         places = [_places(one.calls.key) for one in found]
         for key in sorted({key for mine in places for key in mine}):
             self._match(found, key, [mine.get(key, np.empty(0, np.int64)) for mine in places])
@@ -142,7 +143,7 @@ class _Together:
             counts = ", ".join(f"{found[i].rank}: {len(rows[i])}" for i in taking_part[:16])
             what = f"ranks have different numbers of {key[0]} calls ({counts})"
             extra = sum(len(rows[i]) - common for i in taking_part)
-            self.problems.append(Loss("collectives", what, extra, f"The first {common} of each are compared"))
+            self.problems.append(Diagnostic("collectives", what, extra, f"The first {common} of each are compared"))
         durations = np.array([found[i].calls.duration[rows[i][:common]] for i in taking_part])
         shortest = durations.min(axis=0)
         waited = durations - shortest

@@ -11,9 +11,9 @@ import numpy as np
 
 from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.calls import CallTimes
-from stepscope.lenses.views.figures import NodeFigures
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.matching import full_matches
+from stepscope.lenses.views.metrics import NodeFigures
 from stepscope.lenses.views.options import EVERYTHING
 from stepscope.lenses.views.tree import Tree
 from stepscope.model.columns import Array, Ints

@@ -11,7 +11,8 @@ from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.matching import byte_ranks, slices
 from stepscope.lenses.views.tree import depths, levels, preorder
-from stepscope.model.columns import Array, Ints, Loss, StringBuilder, Strings
+from stepscope.model.columns import Array, Ints, StringBuilder, Strings
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import NodeKind, Profile
 
 UNATTRIBUTED = "(unattributed)"
@@ -191,10 +192,12 @@ def _ranks(labels: Strings, label: Ints) -> Ints:
     return result
 
 
-def _losses(without: int, orphans: int) -> tuple[Loss, ...]:
+def _losses(without: int, orphans: int) -> tuple[Diagnostic, ...]:
     found = []
     if orphans:
-        found.append(Loss("code view", "gradient nodes of unknown nodes, or of nodes without a call stack", orphans))
+        found.append(
+            Diagnostic("code view", "gradient nodes of unknown nodes, or of nodes without a call stack", orphans)
+        )
     if without > orphans:
-        found.append(Loss("code view", "nodes without a call stack", without - orphans))
+        found.append(Diagnostic("code view", "nodes without a call stack", without - orphans))
     return tuple(found)

@@ -33,7 +33,7 @@ def document(result: ViewResult) -> dict[str, Any]:
         "view": result.view,
         "options": dataclasses.asdict(result.resolved.options),
         "nodes": nodes,
-        "problems": [dataclasses.asdict(problem) for problem in result.problems],
+        "problems": [problem.to_json() for problem in result.problems],
     }
 
 

@@ -12,18 +12,19 @@ from stepscope.lenses.views.accounting import RowFigures, account, counted_nodes
 from stepscope.lenses.views.code_layout import code_layout
 from stepscope.lenses.views.display import Display, display
 from stepscope.lenses.views.fields import fields
-from stepscope.lenses.views.figures import NodeFigures, StepChoice, choose_step
 from stepscope.lenses.views.graph_layout import call_layout, graph_layout
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import Layout, bare_layout
 from stepscope.lenses.views.matching import bad_regexes, full_matches
+from stepscope.lenses.views.metrics import NodeFigures, StepChoice, choose_step
 from stepscope.lenses.views.op_layout import op_layout
 from stepscope.lenses.views.options import EVERYTHING, Resolved, ViewsOptions, resolve
-from stepscope.lenses.views.refusals import NOTHING, refusal
 from stepscope.lenses.views.result import ViewResult
 from stepscope.lenses.views.scope_layout import scope_layout
+from stepscope.lenses.views.tfprof_unsupported import NOTHING, refusal
 from stepscope.lenses.views.tree import EMPTY
-from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.columns import Array, Ints
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
 
 T = TypeVar("T")
@@ -82,15 +83,17 @@ class ViewEngine:
         names = [strings[i] if i >= 0 else "" for i in steps.name.tolist()]
         return tuple(zip(steps.id.tolist(), names, strict=True))
 
-    def _refusal(self, resolved: Resolved, choice: StepChoice | None) -> tuple[str, list[Loss]]:
+    def _refusal(self, resolved: Resolved, choice: StepChoice | None) -> tuple[str, list[Diagnostic]]:
         """What tfprof leaves of the answer ('' for all of it), and why."""
         if choice is None:
             known = " ".join(map(str, self.profile.steps.id.tolist()))
-            return NOTHING, [Loss("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}")]
+            return NOTHING, [
+                Diagnostic("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}")
+            ]
         if resolved.tfprof and resolved.options.view == "code" and not self.profile.has_traces:
-            return NOTHING, [Loss("code view", "the profile has no call stacks", 1)]
+            return NOTHING, [Diagnostic("code view", "the profile has no call stacks", 1)]
         refused, reason = refusal(resolved) or ("", "")
-        return refused, [Loss("output", reason, 1)] if reason else []
+        return refused, [Diagnostic("output", reason, 1)] if reason else []
 
     def _layout(self, view: str, tfprof: bool) -> Layout:
         key = (view, tfprof)
@@ -170,13 +173,13 @@ def _kept(cache: OrderedDict[Hashable, Any], key: Hashable, limit: int, build: C
     return value
 
 
-def _regex_problems(options: ViewsOptions) -> list[Loss]:
+def _regex_problems(options: ViewsOptions) -> list[Diagnostic]:
     names = [f"{word}_regexes" for word in ("account_type", "start_name", "trim_name", "show_name", "hide_name")]
     found = [(name, bad_regexes(getattr(options, name))) for name in names]
-    return [Loss(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts]
+    return [Diagnostic(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts]
 
 
-def _left_out(resolved: Resolved, whole: RowFigures, shown: RowFigures) -> list[Loss]:
+def _left_out(resolved: Resolved, whole: RowFigures, shown: RowFigures) -> list[Diagnostic]:
     """A warning where the time of hidden rows is in no total."""
     if resolved.tfprof or not resolved.options.account_displayed_op_only:
         return []
@@ -185,7 +188,7 @@ def _left_out(resolved: Resolved, whole: RowFigures, shown: RowFigures) -> list[
         return []
     share = f"{100 * hidden / int(whole.total('exec_micros')[0]):.1f}% of the time is of rows that are not shown"
     remedy = "Turn account_displayed_op_only off, or lower the min_ options"
-    return [Loss("account_displayed_op_only", f"{share}, and in no total", 1, remedy)]
+    return [Diagnostic("account_displayed_op_only", f"{share}, and in no total", 1, remedy)]
 
 
 def analyze(profile: Profile, options: ViewsOptions) -> ViewResult:

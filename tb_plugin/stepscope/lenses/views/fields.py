@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from stepscope.lenses.views.accounting import DEFINITIONS
-from stepscope.lenses.views.figures import SELF_FIELDS
+from stepscope.lenses.views.metrics import SELF_FIELDS
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,8 @@ import numpy as np
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.tree import Tree, preorder, stable_order
-from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.columns import Array, Ints
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import NodeKind, Profile
 
 
@@ -99,11 +100,11 @@ def _from_preorder(parent: Ints) -> Tree:
     return replace(tree, depth=tree.path_sums(np.ones(rows, np.int64)) - 1)
 
 
-def _cycles(count: int) -> tuple[Loss, ...]:
+def _cycles(count: int) -> tuple[Diagnostic, ...]:
     if not count:
         return ()
     what = "closed cycles that no other node leads to; they hang below their first node by name"
-    return (Loss("graph view", what, count),)
+    return (Diagnostic("graph view", what, count),)
 
 
 def call_layout(index: ProfileIndex) -> Layout:
@@ -116,7 +117,7 @@ def call_layout(index: ProfileIndex) -> Layout:
     return _layout(index, tree, row_of_node[1:], row[1:] - 1, ())
 
 
-def _layout(index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, problems: tuple[Loss, ...]) -> Layout:
+def _layout(index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, problems: tuple[Diagnostic, ...]) -> Layout:
     """A layout in which each row but the root is one node."""
     profile = index.profile
     return Layout(

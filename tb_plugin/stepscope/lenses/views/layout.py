@@ -11,7 +11,8 @@ import numpy as np
 from stepscope.errors import LimitExceeded
 from stepscope.lenses.views.matching import SearchTable, chosen, slices
 from stepscope.lenses.views.tree import Tree, flat, stable_order
-from stepscope.model.columns import Array, Ints, Loss, Strings
+from stepscope.model.columns import Array, Ints, Strings
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import NodeKind
 
 ROOT_NAME = "_TFProfRoot"
@@ -49,7 +50,7 @@ class Layout:
     keys: Strings | None = None
     key_separator: str = ""
     nameless: int = -1
-    problems: tuple[Loss, ...] = field(default=())
+    problems: tuple[Diagnostic, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.tree)

@@ -15,7 +15,8 @@ from stepscope.lenses.views.fields import CALL_FIELDS, FieldSpec
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.options import Resolved
 from stepscope.lenses.views.tree import Tree
-from stepscope.model.columns import Array, Ints, Loss
+from stepscope.model.columns import Array, Ints
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
 
 
@@ -46,7 +47,7 @@ class ViewResult:
     row_figures: RowFigures
     fields: tuple[FieldSpec, ...]
     steps: tuple[tuple[int, str], ...]
-    problems: tuple[Loss, ...]
+    problems: tuple[Diagnostic, ...]
 
     def __len__(self) -> int:
         return len(self.rows)

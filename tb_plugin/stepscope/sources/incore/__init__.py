@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource, NotFound, RecordError, SourceError, UnsupportedSource
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
 from stepscope.model.incore_link import envelope, with_capture
 from stepscope.model.incore_slots import cores_of
@@ -66,7 +67,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         raise DamagedSource("input is no object", where=str(described), remedy="Write it as docs/incore.md shows")
     case = checked(given, str(described))
     losses = [
-        Loss(described.name, f"{key} is no key that is known", 1, "Check its spelling")
+        Diagnostic(described.name, f"{key} is no key that is known", 1, "Check its spelling")
         for key in sorted(set(given) - KEYS)
     ]
     record, capture = _record(case, described, matrix, losses)
@@ -101,7 +102,7 @@ def _find(path: Path) -> tuple[Path, Path | None]:
 
 
 def _record(
-    given: dict[str, Any], described: Path, matrix: Path | None, losses: list[Loss]
+    given: dict[str, Any], described: Path, matrix: Path | None, losses: list[Diagnostic]
 ) -> tuple[InCore, InCore | None]:
     """The record of a case, and the capture that its task's bounds come from. Adds to the losses."""
     folder, where = described.parent, str(described)
@@ -122,26 +123,26 @@ def _record(
     return (record if capture is None else with_capture(record, capture)), capture
 
 
-def _check_slot_map(arguments: dict[str, Any]) -> list[Loss]:
+def _check_slot_map(arguments: dict[str, Any]) -> list[Diagnostic]:
     """Takes a slot map away that cannot be used: it names cores, and the figures do not depend on it."""
     try:
         cores_of(arguments.get("slot_map") or {}, 0)
     except (RecordError, AttributeError) as error:
         del arguments["slot_map"]
-        return [Loss("slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number")]
+        return [Diagnostic("slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number")]
     return []
 
 
 def _bounds(
     l2: Mapping[str, Any], capture: InCore, given: Mapping[str, Any], where: str
-) -> tuple[dict[str, Any], list[Loss]]:
+) -> tuple[dict[str, Any], list[Diagnostic]]:
     """M0 and M1 of a task from its capture: the first start and the last end over its rows."""
     if l2.get("bounds", "envelope") != "envelope":
         raise UnsupportedSource(f"l2 bounds {l2['bounds']!r}", where=where, remedy='Use "envelope"')
     task = exact(l2.get("task_id"), "l2.task_id", below=1 << 64)
     found = envelope(capture, task) if task >= 0 else None
     if found is None:
-        return {}, [Loss("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
+        return {}, [Diagnostic("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
     clock, unit = given.get("clock_freq_hz"), capture.unit
     if clock and capture.clock_freq_hz not in (0, clock):
         unit = f"cycles of {capture.clock_freq_hz} Hz"

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import SourceError, UnrecognisedSource, UnsupportedSource
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
 from stepscope.sources.content import head as read_head
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
@@ -54,7 +54,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     return Imported((*records, *profiles), path.stem if path.is_file() else path.name)
 
 
-def _read_folder(folder: Path) -> tuple[dict[Path, InCore], list[Loss]]:
+def _read_folder(folder: Path) -> tuple[dict[Path, InCore], list[Diagnostic]]:
     """The distinct captures of a folder, and those that cannot be read; the first error where none can."""
     captures: dict[Path, InCore] = {}
     errors: dict[Path, SourceError] = {}
@@ -68,7 +68,7 @@ def _read_folder(folder: Path) -> tuple[dict[Path, InCore], list[Loss]]:
             captures[path] = record
     if not captures:
         raise next(iter(errors.values()), UnrecognisedSource("no capture", where=str(folder), remedy="Check the path"))
-    losses = [Loss(str(path.relative_to(folder)), error.found, 1, error.remedy) for path, error in errors.items()]
+    losses = [Diagnostic(str(path.relative_to(folder)), error.found, 1, error.remedy) for path, error in errors.items()]
     return captures, losses
 
 
@@ -128,7 +128,7 @@ def _captures_of_one(folder: Path) -> list[Path]:
     return [path for path in captures if _ROWS.search(heads[path])] or captures or traces[:1]
 
 
-def _with_losses(record: InCore, losses: list[Loss]) -> InCore:
+def _with_losses(record: InCore, losses: list[Diagnostic]) -> InCore:
     header = dataclasses.replace(record.header, losses=(*record.header.losses, *losses))
     return dataclasses.replace(record, header=header)
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepscope.errors import DamagedSource, UnsupportedSource
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore_capture import Clock
 from stepscope.sources.swimlane.draft import Activity, Draft
 
@@ -124,7 +124,7 @@ def _add_tasks(draft: Draft, rows: Sequence[Any], width: int) -> None:
     good = [row for row in rows if _is_row(row, width)]
     if len(good) < len(rows):
         what = "rows are not the integers core, task, dispatch, start <= end, or have another number of columns"
-        draft.losses.append(Loss("aicore_tasks", what, len(rows) - len(good), "Capture again if they matter"))
+        draft.losses.append(Diagnostic("aicore_tasks", what, len(rows) - len(good), "Capture again if they matter"))
     columns = list(zip(*good, strict=True)) or [()] * width
     draft.tasks = {
         "core": list(columns[0]),
@@ -151,7 +151,7 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
     good = [row for row in rows if _is_scheduler_row(row)]
     if len(good) < len(rows):
         what = "scheduler rows are not the integers core, dispatch, start, end"
-        draft.losses.append(Loss("aicpu_tasks", what, len(rows) - len(good), "Capture again if they matter"))
+        draft.losses.append(Diagnostic("aicpu_tasks", what, len(rows) - len(good), "Capture again if they matter"))
     width = 5 if epochs and any(len(row) == 5 for row in good) else 4
     stamps = {(row[0], row[1], *row[4:width]): row for row in good if len(row) >= width}
     tasks = draft.tasks
@@ -168,17 +168,21 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
     if unmatched:
         worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
         what = f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped"
-        draft.losses.append(Loss("aicpu_tasks", what, unmatched.total(), "Capture with more AICore buffers per core"))
+        draft.losses.append(
+            Diagnostic("aicpu_tasks", what, unmatched.total(), "Capture with more AICore buffers per core")
+        )
 
 
-def _join_losses(draft: Draft, keys: list[tuple[int, ...]], undispatched: int) -> Iterator[Loss]:
+def _join_losses(draft: Draft, keys: list[tuple[int, ...]], undispatched: int) -> Iterator[Diagnostic]:
     """Rows that the join cannot tell apart, and rows that a scheduler should have had."""
     repeated = len(keys) - len(set(keys))
     if repeated:
         what = "rows repeat a core's dispatch number, so that their dispatch and finish may be another's"
-        yield Loss("aicore_tasks", what, repeated, "Check that one run was captured")
+        yield Diagnostic("aicore_tasks", what, repeated, "Check that one run was captured")
     if draft.level > 1 and undispatched:
-        yield Loss("aicore_tasks", "rows have no dispatch and finish", undispatched, "Use larger scheduler buffers")
+        yield Diagnostic(
+            "aicore_tasks", "rows have no dispatch and finish", undispatched, "Use larger scheduler buffers"
+        )
 
 
 def _is_scheduler_row(row: Any) -> bool:
@@ -239,16 +243,16 @@ def _is_time(value: Any) -> bool:
     return type(value) is int and -(1 << 62) < value < 1 << 62
 
 
-def _capture_losses(document: Document, metadata: Document) -> Iterator[Loss]:
+def _capture_losses(document: Document, metadata: Document) -> Iterator[Diagnostic]:
     host = metadata.get("host_capture")
     if isinstance(host, Mapping) and _count(host.get("dropped_records")):
-        yield Loss("metadata.host_capture", "host records were dropped", _count(host.get("dropped_records")), "")
+        yield Diagnostic("metadata.host_capture", "host records were dropped", _count(host.get("dropped_records")), "")
     if document.get("host_orchestrator_phases"):
         what = "the host's spans are on a clock of their own and are not subtracted from the device's"
-        yield Loss("host_orchestrator_phases", what, 0, "Read them as durations")
+        yield Diagnostic("host_orchestrator_phases", what, 0, "Read them as durations")
     for stream in _streams(document):
         capture = stream.get("capture")
         dropped = _count(capture.get("dropped")) if isinstance(capture, Mapping) else 0
         if dropped:
             where = f"scheduler_records, scheduler {stream.get('scheduler_id')}"
-            yield Loss(where, "scheduler records were dropped", dropped, "Use larger buffers")
+            yield Diagnostic(where, "scheduler records were dropped", dropped, "Use larger buffers")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.swimlane.draft import Draft
 from stepscope.sources.swimlane.json import load
 
@@ -21,7 +21,9 @@ def add_neighbours(draft: Draft, folder: Path) -> None:
             try:
                 reader(draft, load(path))
             except (DamagedSource, LookupError, TypeError, ValueError, AttributeError) as error:
-                draft.losses.append(Loss(path.name, f"cannot be read ({error!r:.120})", 1, "Write the file again"))
+                draft.losses.append(
+                    Diagnostic(path.name, f"cannot be read ({error!r:.120})", 1, "Write the file again")
+                )
 
 
 def _add_deps(draft: Draft, document: Mapping[str, Any]) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, StringBuilder
+from stepscope.model.columns import Header, StringBuilder
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
 from stepscope.model.incore_capture import Activities, Clock, Dependencies, Functions, Tasks
 from stepscope.model.incore_slots import cores_group, cores_of
@@ -54,7 +55,7 @@ class Draft:
     edges: dict[tuple[int, int], str] = field(default_factory=dict)
     activities: list[Activity] = field(default_factory=list)
     lost_stamps: list[int] = field(default_factory=list)
-    losses: list[Loss] = field(default_factory=list)
+    losses: list[Diagnostic] = field(default_factory=list)
 
     @property
     def unit(self) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.swimlane.cycles import LEVEL_KEYS, level_of, threads_of
 from stepscope.sources.swimlane.draft import Activity, Draft
 
@@ -34,7 +34,7 @@ def read_micros(document: Document, where: str) -> Draft:
     rows = [row for row in document["tasks"] if _is_task(row)]
     if len(rows) < len(document["tasks"]):
         lost = len(document["tasks"]) - len(rows)
-        draft.losses.append(Loss("tasks", "tasks lack an id, core or time", lost, "Capture again if they matter"))
+        draft.losses.append(Diagnostic("tasks", "tasks lack an id, core or time", lost, "Capture again if they matter"))
     _add_tasks(draft, rows)
     draft.edges = {(row["task_id"], successor): "fanout" for row in rows for successor in _fanout(row)}
     draft.activities = list(_activities(document))

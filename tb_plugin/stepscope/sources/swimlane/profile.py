@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.model.columns import Header, Loss, StringBuilder
+from stepscope.model.columns import Header, StringBuilder
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import Engine, InCore
 from stepscope.model.incore_values import group
 from stepscope.model.profile import (
@@ -77,7 +78,7 @@ def task_label(task: int) -> str:
     return f"r{ring}t{local}" if ring else f"t{local}"
 
 
-def _ticks(record: InCore) -> tuple[int, I64, I64, tuple[Loss, ...]]:
+def _ticks(record: InCore) -> tuple[int, I64, I64, tuple[Diagnostic, ...]]:
     """The tick in ps, and the starts and ends in ticks: cycles where a cycle is a whole number of ps."""
     start, end = record.tasks.start, record.tasks.end
     clock = record.clock_freq_hz
@@ -86,7 +87,7 @@ def _ticks(record: InCore) -> tuple[int, I64, I64, tuple[Loss, ...]]:
     if _PS % clock == 0:
         return _PS // clock, start, end, ()
     exact = (np.array([int(x) * _PS // clock for x in stamps.tolist()], np.int64) for stamps in (start, end))
-    loss = Loss("clock_freq_hz", f"a cycle of {clock} Hz is no whole number of ps: times are rounded down", 0, "")
+    loss = Diagnostic("clock_freq_hz", f"a cycle of {clock} Hz is no whole number of ps: times are rounded down", 0, "")
     return 1, next(exact), next(exact), (loss,)
 
 

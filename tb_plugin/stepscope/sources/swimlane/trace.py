@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.swimlane.draft import Activity, Draft
 
 Event = Mapping[str, Any]
@@ -39,7 +39,7 @@ def read_trace(document: Mapping[str, Any], where: str) -> Draft:
     bars = [event for event in spans if event.get("pid") in workers and not _on_scheduler(event, threads)]
     rows = [row for event in bars if (row := _row(event, threads)) is not None]
     if len(rows) < len(bars):
-        draft.losses.append(Loss("traceEvents", "bars without a core, task or time", len(bars) - len(rows), ""))
+        draft.losses.append(Diagnostic("traceEvents", "bars without a core, task or time", len(bars) - len(rows), ""))
     _fill(draft, rows)
     draft.activities = list(_activities(spans, processes, threads, workers))
     return draft

@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
 from stepscope.sources.content import content, release
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
@@ -163,7 +164,7 @@ def _blocks(data: Any, tail: _Tail, draft: Draft, source: str) -> Iterator[tuple
         draft.complete = False
         what = "the file ends or is damaged here; what comes before is shown"
         draft.losses.append(
-            Loss(f"{source}, byte {error.offset}", what, len(data) - error.offset, "Copy the file again")
+            Diagnostic(f"{source}, byte {error.offset}", what, len(data) - error.offset, "Copy the file again")
         )
     if spans:
         yield spans[0][0], spans[-1][1], np.array(spans, np.int64)
@@ -185,7 +186,7 @@ def _add_frames(draft: Draft, tail: _Tail, source: str) -> None:
             remedy="Write the profile again, together with its op log",
         )
     if unknown:
-        draft.losses.append(Loss(source, "code traces whose names stand behind the end", len(stacks)))
+        draft.losses.append(Diagnostic(source, "code traces whose names stand behind the end", len(stacks)))
         return
     text = np.array([draft.strings(tail.texts[i]) for i in ids.tolist()], np.int64)
     files, functions = text[np.searchsorted(ids, file)], text[np.searchsorted(ids, function)]

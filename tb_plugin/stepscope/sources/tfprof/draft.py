@@ -16,7 +16,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.model.columns import Loss, Strings
+from stepscope.model.columns import Strings
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Dims, LaneKind, Lanes, Shapes
 
 Ints = NDArray[np.int64]
@@ -244,7 +245,7 @@ class Draft:
         self.stacks = Interner()
         self.lanes = LaneTable()
         self.steps: set[int] = set()
-        self.losses: list[Loss] = []
+        self.losses: list[Diagnostic] = []
         self.complete = True
         self._columns = _Columns()
 

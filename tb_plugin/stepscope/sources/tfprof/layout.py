@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import (
     Allocations,
     Attributes,
@@ -134,7 +135,7 @@ def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
 def _report_dangling(draft: Draft, nodes: NodeRows, rows: InputRows, where: str) -> None:
     what = f"{len(rows.node)} inputs name nodes that are not there"
     if not draft.complete:
-        draft.losses.append(Loss(where, "inputs from nodes behind the place where the file ends", len(rows.node)))
+        draft.losses.append(Diagnostic(where, "inputs from nodes behind the place where the file ends", len(rows.node)))
         return
     name = draft.strings.text(int(nodes.name[rows.node[0]]))
     raise DamagedSource(
@@ -148,7 +149,7 @@ def _outputs(draft: Draft, count: int) -> tuple[Outputs, Ints]:
     rows = draft.take(OutputRows)
     sane = (rows.slot >= 0) & (rows.slot < MAX_SLOTS)
     if not sane.all():
-        draft.losses.append(Loss("outputs", f"output slots outside 0..{MAX_SLOTS - 1}", int((~sane).sum())))
+        draft.losses.append(Diagnostic("outputs", f"output slots outside 0..{MAX_SLOTS - 1}", int((~sane).sum())))
         rows = rows.take(sane)
     slots = np.zeros(count, np.int64)
     np.maximum.at(slots, rows.node, rows.slot + 1)
@@ -200,7 +201,7 @@ def _parameters(draft: Draft, shape: Ints) -> Ints:
     too_large = [n for n in exact if n > MAX_INT64]
     if too_large:
         what = f"shapes with more elements than 2^63, such as {too_large[0]}; counted as 2^63 - 1"
-        draft.losses.append(Loss("shapes", what, len(too_large)))
+        draft.losses.append(Diagnostic("shapes", what, len(too_large)))
     counts = np.array([*(min(n, MAX_INT64) for n in exact), 0], np.int64)
     return counts[shape]
 
@@ -274,7 +275,7 @@ def _one_per_step(draft: Draft, steps: Ints) -> StepRows:
     if (ordered[1:] != ordered[:-1]).all():
         return rows
     _, place = np.unique(key[::-1], return_index=True)
-    draft.losses.append(Loss("execs", "steps that a node has twice; the last is kept", len(key) - len(place)))
+    draft.losses.append(Diagnostic("execs", "steps that a node has twice; the last is kept", len(key) - len(place)))
     return rows.take(np.sort(len(key) - 1 - place))
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import LaneKind
 from stepscope.sources.tfprof.attributes import attributes
 from stepscope.sources.tfprof.draft import (
@@ -63,14 +63,14 @@ class NodeReader:
         repeated = int((~fresh).sum())
         if repeated:
             what = "nodes with the name of an earlier node; the first of each name is kept"
-            self._draft.losses.append(Loss(self._where, what, repeated, "Give every op a name of its own"))
+            self._draft.losses.append(Diagnostic(self._where, what, repeated, "Give every op a name of its own"))
         return fresh
 
     def _note_damage(self, *levels: Messages) -> None:
         damaged = sum(len(level.bad) for level in levels)
         if damaged:
             what = "damaged messages; what they hold before the damage is kept"
-            self._draft.losses.append(Loss(self._where, what, damaged, "Write the profile again"))
+            self._draft.losses.append(Diagnostic(self._where, what, damaged, "Write the profile again"))
 
     def _add_nodes(self, block: bytes, nodes: Messages, keys: Ints) -> None:
         draft, base = self._draft, self.count
@@ -167,7 +167,7 @@ class NodeReader:
         owner = entries.owner[times.owner]
         if not whole.all():
             what = "execution times that are not a start and a duration"
-            draft.losses.append(Loss(self._where, what, int((~whole).sum())))
+            draft.losses.append(Diagnostic(self._where, what, int((~whole).sum())))
         draft.add(ExecutionRows(node[owner], step[owner], lane[times.owner], began, duration).take(whole))
         return _sum(duration, owner, len(node))
 

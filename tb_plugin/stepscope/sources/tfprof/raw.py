@@ -19,7 +19,8 @@ from google.protobuf.message import DecodeError, Message
 from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 
 from stepscope.errors import DamagedSource, SourceError
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.content import content, head
 from stepscope.sources.format import Format, Imported, Progress
 from stepscope.sources.tfprof import imported
@@ -163,7 +164,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     parts = _parts(path) if path.is_dir() else [_Part(path, _sure(kind_of(head(path)), path), _step_of(path, 0))]
     total = sum(part.path.stat().st_size for part in parts)
     replay = Replay()
-    losses: list[Loss] = []
+    losses: list[Diagnostic] = []
     done = 0
     for part in parts:
         _replay(replay, part, losses)
@@ -180,11 +181,11 @@ def _sure(kind: Kind | None, path: Path) -> Kind:
     return kind
 
 
-def _replay(replay: Replay, part: _Part, losses: list[Loss]) -> None:
+def _replay(replay: Replay, part: _Part, losses: list[Diagnostic]) -> None:
     try:
         message = _parse(part)
     except DamagedSource as error:
-        losses.append(Loss(error.where, error.found, 1, error.remedy))
+        losses.append(Diagnostic(error.where, error.found, 1, error.remedy))
         return
     if isinstance(message, graph_pb2.GraphDef):
         replay.add_graph(message)

@@ -23,7 +23,8 @@ from tensorboard.compat.proto import (
 )
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import InputKind, LaneKind, Profile
 from stepscope.sources.tfprof.attributes import value_text
 from stepscope.sources.tfprof.draft import (
@@ -152,7 +153,7 @@ class Replay:
         )
         if self._nodeless:
             what = "transfers that belong to no node"
-            draft.losses.append(Loss(header.source, what, self._nodeless))
+            draft.losses.append(Diagnostic(header.source, what, self._nodeless))
         return lay_out(draft, header)
 
     def _add_node(self, name: str, node: _Node) -> None:

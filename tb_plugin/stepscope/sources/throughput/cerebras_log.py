@@ -14,8 +14,9 @@ from pathlib import Path
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.model.columns import Header, Strings
+from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.throughput import UNKNOWN_NS, Marks, RateSamples, Reported, Spans, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.throughput.console_fit import Origin, asked_per_batch, begins, origin
@@ -77,7 +78,7 @@ def _record(
         measured_at="the host that receives outputs, as printed in its console log",
         strings=Strings.of(words),
         marks=Marks(step=step, time_ns=time_ns, count=_counts(step, found)),
-        samples=Samples(step=step, time_ns=time_ns, mark_end=rows + 1),
+        samples=RateSamples(step=step, time_ns=time_ns, mark_end=rows + 1),
         reported=Reported(
             sample=rows,
             local_samples_per_sec=np.array([point.rate for point in points]),
@@ -126,19 +127,23 @@ def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin 
     )
 
 
-def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> list[Loss]:
+def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> list[Diagnostic]:
     losses = []
     if log.broken:
         remedy = "Look at the line: it may be cut off, or two processes wrote into it"
-        losses.append(Loss(f"line {log.broken[0]}", "lines with rates that cannot be read", len(log.broken), remedy))
+        losses.append(
+            Diagnostic(f"line {log.broken[0]}", "lines with rates that cannot be read", len(log.broken), remedy)
+        )
     if any(point.time_ns is None for point in points):
-        losses.append(Loss("rates", "no time is printed", len(points), "Only steps and printed rates can be shown"))
+        losses.append(
+            Diagnostic("rates", "no time is printed", len(points), "Only steps and printed rates can be shown")
+        )
     if found is None:
         what = "when counting began and the batch size do not follow from the log; rates are shown as printed"
-        losses.append(Loss("start", what, 0, "Give the log from its first line"))
+        losses.append(Diagnostic("start", what, 0, "Give the log from its first line"))
     elif not log.batch_size:
         what = f"the batch size is not printed; {found.batch_size} follows from GlobalRate, steps and stamps"
-        losses.append(Loss("batch size", what, 0, "Nothing to do where it is right"))
+        losses.append(Diagnostic("batch size", what, 0, "Nothing to do where it is right"))
     return losses
 
 

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import Reported, Samples, Throughput
+from stepscope.model.columns import Header, Strings
+from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.throughput import RateSamples, Reported, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.throughput import figures
@@ -88,7 +89,7 @@ def _record(
         planned_steps=max(figures.whole(state.get("max_steps")) or 0, 0) if name == "train" else 0,
         measured_at="the trainer's process",
         strings=Strings.of(()),
-        samples=Samples(step=np.array(steps), time_ns=ends),
+        samples=RateSamples(step=np.array(steps), time_ns=ends),
         reported=Reported(
             sample=np.arange(len(entries)),
             avg_samples_per_sec=np.array([float(entry[name + RATE_SUFFIXES[unit]]) for entry in entries]),
@@ -100,13 +101,15 @@ def _runtime(entry: dict[str, Any], name: str) -> float:
     return min(figures.rate(entry.get(f"{name}_runtime")) or 0.0, LONGEST_SECONDS)
 
 
-def _losses(name: str, entries: list[dict[str, Any]]) -> tuple[Loss, ...]:
+def _losses(name: str, entries: list[dict[str, Any]]) -> tuple[Diagnostic, ...]:
     what = "no time stamps: only the rates at the end are known"
-    losses = [Loss("log_history", what, 0, "Log with stepscope's callback to see the course of the run")]
+    losses = [Diagnostic("log_history", what, 0, "Log with stepscope's callback to see the course of the run")]
     absurd = [entry for entry in entries if _runtime(entry, name) < 1.0]
     if name == "train" and absurd:
         what = "a training of less than a second: after a resume the rate counts samples of earlier sessions"
-        losses.append(Loss(f"step {absurd[0].get('step')}", what, len(absurd), "Do not read this rate as a speed"))
+        losses.append(
+            Diagnostic(f"step {absurd[0].get('step')}", what, len(absurd), "Do not read this rate as a speed")
+        )
     return tuple(losses)
 
 

@@ -15,8 +15,9 @@ from pathlib import Path
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Throughput
+from stepscope.model.columns import Header, Strings
+from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.throughput import UNKNOWN_NS, Marks, RateSamples, Reported, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.throughput import figures
@@ -83,7 +84,7 @@ def _record(path: Path, stage: str, unit: str, column: str, rows: list[Row]) -> 
     counted = (
         timed and None not in totals and all(low <= high for low, high in pairwise(total for total in totals if total))
     )
-    losses = () if timed else (Loss("time", "no time is logged", len(rows), "Rates can be shown by step only"),)
+    losses = () if timed else (Diagnostic("time", "no time is logged", len(rows), "Rates can be shown by step only"),)
     index = np.arange(len(rows))
     total = np.array([int(value or 0) for value in totals], np.int64)
     return Throughput(
@@ -96,7 +97,7 @@ def _record(path: Path, stage: str, unit: str, column: str, rows: list[Row]) -> 
         measured_at="the process of the logger",
         strings=Strings.of(()),
         marks=Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=0)) if counted else Marks(),
-        samples=Samples(step=step, time_ns=time_ns, mark_end=index + 1 if counted else index * 0),
+        samples=RateSamples(step=step, time_ns=time_ns, mark_end=index + 1 if counted else index * 0),
         reported=Reported(sample=index, local_samples_per_sec=np.array([_number(row, column) or 0.0 for row in rows])),
     )
 

@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import DamagedSource
-from stepscope.model.columns import Header, Loss, Strings
-from stepscope.model.throughput import UNKNOWN_NS, Marks, Reported, Samples, Spans, Throughput
+from stepscope.model.columns import Header, Strings
+from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.throughput import UNKNOWN_NS, Marks, RateSamples, Reported, Spans, Throughput
 from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.throughput import figures
@@ -106,9 +107,9 @@ def _line(found: dict[str, Any]) -> Line:
     )
 
 
-def _losses(broken: Sequence[int]) -> Iterator[Loss]:
+def _losses(broken: Sequence[int]) -> Iterator[Diagnostic]:
     if broken:
-        yield Loss(f"line {broken[0]}", "MLLOG lines that are no JSON", len(broken), "Copy the log again")
+        yield Diagnostic(f"line {broken[0]}", "MLLOG lines that are no JSON", len(broken), "Copy the log again")
 
 
 def _value(lines: Sequence[Line], key: str) -> Any:
@@ -157,18 +158,18 @@ def _record(
     )
 
 
-def _counts(counted: Counted, batch_size: int, base: int) -> tuple[Marks, Samples]:
+def _counts(counted: Counted, batch_size: int, base: int) -> tuple[Marks, RateSamples]:
     total = np.array(counted.total, np.int64)
     time_ns = np.array(counted.time_ns, np.int64) - base
     step = total // batch_size if batch_size else np.arange(1, len(total) + 1)
     marks = Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=0))
-    return marks, Samples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(total) + 1))
+    return marks, RateSamples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(total) + 1))
 
 
-def _stated_samples(stated: Sequence[Line], base: int) -> Samples:
+def _stated_samples(stated: Sequence[Line], base: int) -> RateSamples:
     step = np.array([_step(line) for line in stated], np.int64)
     time_ns = np.array([line.time_ns for line in stated], np.int64)
-    return Samples(step=step, time_ns=time_ns - base)
+    return RateSamples(step=step, time_ns=time_ns - base)
 
 
 def _step(line: Line) -> int:

@@ -6,7 +6,8 @@ import re
 from dataclasses import replace
 from pathlib import Path
 
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.torch_trace.build import NO_LAUNCH, OUTSIDE_OP, ProfileBuilder
 from stepscope.sources.torch_trace.bytes import ByteChunks
@@ -52,7 +53,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     return Imported((NamedRecord(NAME, record, step),), named.worker)
 
 
-def _header(path: Path, top: TraceHeader, named: FileName, first_ns: int, losses: tuple[Loss, ...]) -> Header:
+def _header(path: Path, top: TraceHeader, named: FileName, first_ns: int, losses: tuple[Diagnostic, ...]) -> Header:
     anchor = top.base_ns + first_ns
     return Header(
         run=named.worker,
@@ -66,7 +67,7 @@ def _header(path: Path, top: TraceHeader, named: FileName, first_ns: int, losses
     )
 
 
-def _losses(chunks: ByteChunks, stream: EventStream, columns: EventColumns, top: TraceHeader) -> tuple[Loss, ...]:
+def _losses(chunks: ByteChunks, stream: EventStream, columns: EventColumns, top: TraceHeader) -> tuple[Diagnostic, ...]:
     """What could not be read, each with its count and a remedy."""
     again = "Export the trace again, and let the process end before copying the file"
     apart = "Import each trace from a file of its own: times of different hosts or runs may not agree"
@@ -96,7 +97,9 @@ def _losses(chunks: ByteChunks, stream: EventStream, columns: EventColumns, top:
         ),
     ]
     return tuple(
-        Loss(where="traceEvents", what=what, count=count, remedy=how) for is_so, what, count, how in found if is_so
+        Diagnostic(where="traceEvents", what=what, count=count, remedy=how)
+        for is_so, what, count, how in found
+        if is_so
     )
 
 

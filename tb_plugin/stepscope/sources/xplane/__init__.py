@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from stepscope.errors import SourceError
 from stepscope.model.collectives import Collectives
-from stepscope.model.columns import Header, Loss
+from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.xplane.collectives import HostTrace, collectives_of
 from stepscope.sources.xplane.cores import CoreTrace, core_id, read_core
@@ -81,14 +82,14 @@ class _Host:
     started_ns: int
 
 
-def _read_hosts(session: Session, progress: Progress | None, *, profiles: bool) -> tuple[list[_Host], list[Loss]]:
+def _read_hosts(session: Session, progress: Progress | None, *, profiles: bool) -> tuple[list[_Host], list[Diagnostic]]:
     hosts, losses, failures = [], list(session.losses), []
     for path in session.files:
         try:
             hosts.append(_read_host(path, progress, profiles))
         except SourceError as error:
             failures.append(error)
-            losses.append(Loss(error.where or path.name, error.found, 0, error.remedy))
+            losses.append(Diagnostic(error.where or path.name, error.found, 0, error.remedy))
     if failures and not hosts:
         raise failures[0]
     return hosts, losses
@@ -117,7 +118,7 @@ def _read_host(path: Path, progress: Progress | None, profiles: bool) -> _Host:
             lanes.append(_lanes(view, ops))
     damaged = sum(core.damaged for core in cores)
     if damaged:
-        reader.losses.append(Loss(path.name, f"{damaged:,} events are damaged", damaged, "Profile again"))
+        reader.losses.append(Diagnostic(path.name, f"{damaged:,} events are damaged", damaged, "Profile again"))
     trace = HostTrace(host_of(path), path.name, seen, cores, programs, transfers, reader.losses)
     return _Host(trace, tuple(found for found in lanes if found.lanes), ops, started_ns)
 

@@ -10,7 +10,8 @@ import numpy as np
 
 from stepscope.model import collectives as model
 from stepscope.model.collectives import Collectives
-from stepscope.model.columns import Group, Header, Loss, StringBuilder
+from stepscope.model.columns import Group, Header, StringBuilder
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.xplane.cores import CoreTrace, distinct
 from stepscope.sources.xplane.hlo import Program
 from stepscope.sources.xplane.identity import ResolvedOp, Resolver
@@ -36,10 +37,10 @@ class HostTrace:
     cores: Sequence[CoreTrace]
     programs: Mapping[int, Program]
     transfers: TransferRows
-    losses: Sequence[Loss] = ()
+    losses: Sequence[Diagnostic] = ()
 
 
-def collectives_of(hosts: Sequence[HostTrace], run: str, losses: Sequence[Loss] = ()) -> Collectives:
+def collectives_of(hosts: Sequence[HostTrace], run: str, losses: Sequence[Diagnostic] = ()) -> Collectives:
     """One record of all hosts; `losses` are those that are no host's."""
     builder = _Builder()
     for host in hosts:

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from google.protobuf.message import DecodeError, Message
 
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.pb import xplane_pb2
 from stepscope.sources.content import check_ratio, plain
 from stepscope.sources.format import Progress
@@ -47,7 +47,7 @@ class SpaceReader:
 
     path: Path
     progress: Progress | None = None
-    losses: list[Loss] = field(default_factory=list)
+    losses: list[Diagnostic] = field(default_factory=list)
 
     def planes(self) -> Iterator[Any]:
         """The file's planes as `xplane_pb2.Plane` messages: first those of programs, which describe what others name.
@@ -111,7 +111,7 @@ class SpaceReader:
 
     def _lose(self, what: str, count: int, remedy: str, position: int | None = None) -> None:
         where = self.path.name if position is None else f"{self.path.name}, byte {position}"
-        self.losses.append(Loss(where, what, count, remedy))
+        self.losses.append(Diagnostic(where, what, count, remedy))
 
 
 _EMPTY_REMEDY = "A profile over 2 GB is written as an empty file: profile fewer steps, or have it written as .riegeli"
@@ -219,7 +219,7 @@ def _salvage(message_type: type[M], body: bytes) -> tuple[M, int]:
 
 
 @contextmanager
-def _contents(path: Path, losses: list[Loss]) -> Iterator[Buffer]:
+def _contents(path: Path, losses: list[Diagnostic]) -> Iterator[Buffer]:
     try:
         with path.open("rb") as file:
             if file.read(2) == b"\x1f\x8b":
@@ -234,7 +234,7 @@ def _contents(path: Path, losses: list[Loss]) -> Iterator[Buffer]:
         ) from error
 
 
-def _decompress(path: Path, file: Any, losses: list[Loss]) -> bytes:
+def _decompress(path: Path, file: Any, losses: list[Diagnostic]) -> bytes:
     unzip = zlib.decompressobj(wbits=31)
     pieces: list[bytes] = []
     size, packed = 0, path.stat().st_size
@@ -253,5 +253,5 @@ def _decompress(path: Path, file: Any, losses: list[Loss]) -> bytes:
     except zlib.error:
         complete = False
     if not complete:
-        losses.append(Loss(path.name, f"the compressed data ends early, after {size:,} bytes", 0, _CUT_REMEDY))
+        losses.append(Diagnostic(path.name, f"the compressed data ends early, after {size:,} bytes", 0, _CUT_REMEDY))
     return b"".join(pieces)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from stepscope.model.columns import Loss
+from stepscope.model.diagnostic import Diagnostic
 
 _NAME = re.compile(r"(.*)\.xplane\.pb(?:\.gz)?", re.IGNORECASE)
 _LAYOUTS = ("", "*", "profile/*", "plugins/profile/*", "*/plugins/profile/*")
@@ -31,7 +31,7 @@ class Session:
 
     name: str
     files: tuple[Path, ...]
-    losses: tuple[Loss, ...] = ()
+    losses: tuple[Diagnostic, ...] = ()
 
 
 def is_profile_name(path: Path) -> bool:
@@ -106,10 +106,10 @@ def _session(folders: Sequence[Path]) -> Session:
     return Session(name, tuple(files), tuple(loss for folder in folders for loss in _unread(folder, files)))
 
 
-def _unread(folder: Path, files: Sequence[Path]) -> tuple[Loss, ...]:
+def _unread(folder: Path, files: Sequence[Path]) -> tuple[Diagnostic, ...]:
     """The files that only XProf's own reader opens, unless the same host's profile is there in full."""
     return tuple(
-        Loss(file.name, "a .riegeli file is not read", 1, "Convert it to .xplane.pb, or profile fewer steps")
+        Diagnostic(file.name, "a .riegeli file is not read", 1, "Convert it to .xplane.pb, or profile fewer steps")
         for file in _riegeli(folder)
         if not any(host_of(f) == file.name.removesuffix(".xplane.riegeli") and f.stat().st_size for f in files)
     )

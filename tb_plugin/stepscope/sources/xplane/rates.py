@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from stepscope.model.profile import Profile
-from stepscope.model.throughput import Marks, Samples, Throughput
+from stepscope.model.throughput import Marks, RateSamples, Throughput
 
 _LEAST_STEPS = 2
 _PS_PER_NS = 1000
@@ -34,5 +34,5 @@ def rates_of(profile: Profile) -> Throughput | None:
         log_every=1,
         measured_at="the profiler's step events",
         marks=Marks(step=number, time_ns=end_ns, count=np.ones(len(end_ns), np.int64)),
-        samples=Samples(step=number, time_ns=end_ns, mark_end=np.arange(1, len(end_ns) + 1)),
+        samples=RateSamples(step=number, time_ns=end_ns, mark_end=np.arange(1, len(end_ns) + 1)),
     )

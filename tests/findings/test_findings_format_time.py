@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from stepscope.findings.wording import time_words
+from stepscope.findings.format_time import time_words
 
 
 @pytest.mark.parametrize(

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { IcicleDocument, RowsDocument } from "../../src/lib/documents";
-import { type KeptDocument, KeptDocuments } from "../../src/report/kept_documents";
-import type { KeptView } from "../../src/report/kept_tree";
+import { SnapshotDocuments, type SnapshotEntry } from "../../src/report/snapshot_documents";
+import type { SnapshotView } from "../../src/report/snapshot_tree";
 
 /** root 100: a 60 (a1 40, a2 20), b 40 (b1 1). */
-const VIEW: KeptView = {
+const VIEW: SnapshotView = {
   view: "scope",
   nested: false,
   columns: [{ name: "total", title: "time", unit: "us", help: "", total: true }],
@@ -17,14 +17,14 @@ const VIEW: KeptView = {
   figures: { total: [100, 60, 40, 20, 40, 1] },
   details: { 2: { devices: ["gpu"] } },
 };
-const KEPT: readonly KeptDocument[] = [
+const KEPT: readonly SnapshotEntry[] = [
   { route: "views", questions: [{ run: "r", name: "p", view: "scope" }], document: VIEW },
   { route: "findings", questions: [{}], document: [{ rule: "x" }] },
   { route: "views", questions: [{ run: "r", name: "p", view: "scope", compare: "s" }], document: { rows: [] } },
 ];
 
 function ask<T>(url: string): T {
-  const answer = new KeptDocuments(KEPT).answer(url);
+  const answer = new SnapshotDocuments(KEPT).answer(url);
   if (!("document" in answer)) throw new Error(answer.error.found);
   return answer.document as T;
 }
@@ -87,7 +87,7 @@ test("occurrences are chosen among those that the report holds", () => {
     { host: "h0", core: 1, rendezvous: "a" },
     { host: "h1", core: 0, rendezvous: "b" },
   ];
-  const kept = new KeptDocuments([{ route: "dcn", questions: [{ run: "r" }], document: { occurrences } }]);
+  const kept = new SnapshotDocuments([{ route: "dcn", questions: [{ run: "r" }], document: { occurrences } }]);
   const found = (query: string) => {
     const answer = kept.answer(`dcn?run=r&detail=occurrences&limit=5${query}`);
     return "document" in answer ? (answer.document as { occurrences: unknown[] }).occurrences : [];
@@ -100,6 +100,6 @@ test("occurrences are chosen among those that the report holds", () => {
 
 test("an answer that is an error stays one", () => {
   const error = { found: "a damaged record", where: "file", remedy: "Write it again" };
-  const kept = new KeptDocuments([{ route: "incore", questions: [{ run: "r" }], error }]);
+  const kept = new SnapshotDocuments([{ route: "incore", questions: [{ run: "r" }], error }]);
   expect(kept.answer("incore?run=r&detail=tasks")).toEqual({ error });
 });

@@ -16,7 +16,7 @@ _CAUSES = {ResetKind.RESET: "reset", ResetKind.SESSION: "resume"}
 
 
 @dataclass(frozen=True)
-class Stretch:
+class Segment:
     """Marks that one average may span: from a start, a reset or a resume to the next.
 
     Attributes:
@@ -45,7 +45,7 @@ class Stretch:
         return max(last - self.base_step, 0) if last >= 0 else 0
 
 
-def stretches(record: Throughput) -> list[Stretch]:
+def segments(record: Throughput) -> list[Segment]:
     """The stretches that have marks, in order."""
     starts = [("start" if record.start_ns != UNKNOWN_NS else "excerpt", record.start_ns, 0)]
     resets = record.resets
@@ -57,7 +57,7 @@ def stretches(record: Throughput) -> list[Stretch]:
     return [stretch for stretch in found if stretch is not None]
 
 
-def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) -> Stretch | None:
+def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) -> Segment | None:
     marks = record.marks
     if begin == UNKNOWN_NS and low < high:
         begin, low = int(marks.time_ns[low]), low + 1
@@ -69,7 +69,7 @@ def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) ->
     else:
         counted = int(marks.count[low]) // record.batch_size if record.batch_size else 0
         base = max(first - counted, 0) if 0 < counted <= first else _before(first, _stride(marks.step[low:high]))
-    return Stretch(cause, begin, int(marks.time_ns[low:high].max()), low, high, base)
+    return Segment(cause, begin, int(marks.time_ns[low:high].max()), low, high, base)
 
 
 def _before(first: int, stride: int) -> int:
@@ -84,7 +84,7 @@ def _stride(step: I64) -> int:
     return int(step[int(np.argmax(later))] - step[0]) if later.any() else 1
 
 
-def after_warm_up(record: Throughput, stretch: Stretch, steps: int) -> Stretch | None:
+def after_warm_up(record: Throughput, stretch: Segment, steps: int) -> Segment | None:
     """The stretch without its first steps: their samples and their time are both left out."""
     if not steps:
         return stretch
@@ -96,7 +96,7 @@ def after_warm_up(record: Throughput, stretch: Stretch, steps: int) -> Stretch |
     return _from_mark(record, stretch, stretch.low + skipped)
 
 
-def last_steps(record: Throughput, stretch: Stretch, steps: int) -> Stretch | None:
+def last_steps(record: Throughput, stretch: Segment, steps: int) -> Segment | None:
     """The last steps of a stretch."""
     step = record.marks.step[stretch.low : stretch.high]
     if int(step[-1]) >= 0:
@@ -106,14 +106,14 @@ def last_steps(record: Throughput, stretch: Stretch, steps: int) -> Stretch | No
     return _from_mark(record, stretch, stretch.low + first)
 
 
-def _from_mark(record: Throughput, stretch: Stretch, low: int) -> Stretch | None:
+def _from_mark(record: Throughput, stretch: Segment, low: int) -> Segment | None:
     if low == stretch.low:
         return stretch
     if low >= stretch.high:
         return None
     marks = record.marks
     begin, base = int(marks.time_ns[low - 1]), int(marks.step[low - 1])
-    return Stretch(stretch.cause, begin, stretch.end_ns, low, stretch.high, base)
+    return Segment(stretch.cause, begin, stretch.end_ns, low, stretch.high, base)
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ import type { IcicleDocument, IcicleRect, Matches, Problem, RowsDocument, ViewCo
 import { matcher } from "../lib/matching";
 
 /** A view as the report's writer puts it: rows in preorder, figures as columns. */
-export interface KeptView {
+export interface SnapshotView {
   readonly view: string;
   readonly nested: boolean;
   readonly columns: readonly ViewColumn[];
@@ -27,14 +27,14 @@ export interface KeptView {
 
 export type Question = ReadonlyMap<string, string>;
 
-export class KeptTree {
+export class SnapshotTree {
   private readonly children: number[][];
   private readonly depths: number[] = [];
   /** Of each row the one after all below it. */
   private readonly ends: number[];
   private readonly launched: ReadonlySet<number>;
 
-  constructor(private readonly view: KeptView) {
+  constructor(private readonly view: SnapshotView) {
     this.launched = new Set(view.launched);
     this.children = view.parents.map(() => []);
     view.parents.forEach((parent, row) => {

@@ -2,9 +2,9 @@
 
 import type { Snapshot } from "../lib/api";
 import type { ErrorDocument } from "../lib/documents";
-import { KeptTree, type KeptView, type Question } from "./kept_tree";
+import { type Question, SnapshotTree, type SnapshotView } from "./snapshot_tree";
 
-export interface KeptDocument {
+export interface SnapshotEntry {
   readonly route: string;
   /** What it answers: run, name, compare, view. Absent ones are the panel's empty choice. */
   readonly questions: readonly Readonly<Record<string, string>>[];
@@ -33,10 +33,10 @@ const OF_SHAPE: Readonly<Record<string, readonly string[]>> = {
   event: ["id"],
 };
 
-export class KeptDocuments implements Snapshot {
-  private readonly trees = new Map<unknown, KeptTree>();
+export class SnapshotDocuments implements Snapshot {
+  private readonly trees = new Map<unknown, SnapshotTree>();
 
-  constructor(private readonly kept: readonly KeptDocument[]) {}
+  constructor(private readonly kept: readonly SnapshotEntry[]) {}
 
   answer(url: string): ReturnType<Snapshot["answer"]> {
     const [route = "", query = ""] = url.split("?", 2);
@@ -55,7 +55,7 @@ export class KeptDocuments implements Snapshot {
   }
 
   /** The document of a lens. Occurrences are those of all kinds, chosen from here. */
-  private find(route: string, question: Question): KeptDocument | undefined {
+  private find(route: string, question: Question): SnapshotEntry | undefined {
     const choices = route === "dcn" && question.get("detail") !== "occurrences" ? [...CHOICES, ...KINDS] : CHOICES;
     return this.kept.find(
       (one) =>
@@ -66,7 +66,7 @@ export class KeptDocuments implements Snapshot {
   }
 
   /** The document of a profile's single executions. */
-  private executions(shape: string, question: Question): KeptDocument | undefined {
+  private executions(shape: string, question: Question): SnapshotEntry | undefined {
     const choices = ["run", "name", "record_step", "shape", ...(OF_SHAPE[shape] ?? [])];
     const found = this.kept.filter(
       ({ route, questions }) => route === "views" && questions.some((asked) => alike(asked, question, choices)),
@@ -75,7 +75,7 @@ export class KeptDocuments implements Snapshot {
   }
 
   private window(document: unknown, shape: string, question: Question): unknown {
-    const tree = this.trees.get(document) ?? new KeptTree(document as KeptView);
+    const tree = this.trees.get(document) ?? new SnapshotTree(document as SnapshotView);
     this.trees.set(document, tree);
     if (shape === "icicle") return tree.icicle(question);
     if (shape === "callers") return tree.callers(question);
@@ -98,7 +98,7 @@ function alike(asked: Readonly<Record<string, string>>, question: Question, choi
 }
 
 /** The narrowest window of a trace that holds the one that is asked for; else the whole. */
-function covering(found: readonly KeptDocument[], question: Question): KeptDocument | undefined {
+function covering(found: readonly SnapshotEntry[], question: Question): SnapshotEntry | undefined {
   const windows = found.map((one) => {
     const asked = one.questions[0] ?? {};
     return { one, from: Number(asked.start_ps ?? Number.NEGATIVE_INFINITY), to: Number(asked.end_ps ?? Infinity) };

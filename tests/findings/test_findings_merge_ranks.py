@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import stepscope
-from stepscope.findings import Finding, Rule, Subject, find
-from stepscope.findings.alike import MOST_PLACES
+from stepscope.findings import Finding, LensResult, Rule, find
+from stepscope.findings.merge_ranks import MOST_PLACES
 
 
-def check(subject: Subject[Any]) -> Iterator[Finding]:
+def check(subject: LensResult[Any]) -> Iterator[Finding]:
     for key, share in subject.result.items():
         places = (subject.evidence(key), subject.evidence("inner"))
         yield Finding("slow", f"{key} takes {share}", share, share * 100, "us", places, "", "measured")
@@ -20,11 +20,11 @@ def check(subject: Subject[Any]) -> Iterator[Finding]:
 RULES = [Rule("slow", "views", "What the results say", check)]
 
 
-def rank(number: int, job: str = "j", name: str = "torch", **shares: float) -> Subject[Any]:
-    return Subject("views", f"rank{number}", name, shares, job)
+def rank(number: int, job: str = "j", name: str = "torch", **shares: float) -> LensResult[Any]:
+    return LensResult("views", f"rank{number}", name, shares, job)
 
 
-def titles(*subjects: Subject[Any]) -> list[str]:
+def titles(*subjects: LensResult[Any]) -> list[str]:
     return [finding.title for finding in find(subjects, RULES)]
 
 
@@ -59,7 +59,7 @@ def test_each_rank_has_a_device_of_its_own_and_they_are_one_subject() -> None:
 
 
 def test_a_cause_without_cost_names_a_rank_as_an_example() -> None:
-    def hint(subject: Subject[Any]) -> Iterator[Finding]:
+    def hint(subject: LensResult[Any]) -> Iterator[Finding]:
         yield Finding("h", "Gloo is used", None, None, "", (subject.evidence("gloo"),), "", "hint")
 
     (found,) = find([rank(0), rank(1)], [Rule("h", "views", "", hint)])

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { RowsDocument } from "../../src/lib/documents";
-import { type KeptDocument, KeptDocuments } from "../../src/report/kept_documents";
-import type { KeptView } from "../../src/report/kept_tree";
+import { SnapshotDocuments, type SnapshotEntry } from "../../src/report/snapshot_documents";
+import type { SnapshotView } from "../../src/report/snapshot_tree";
 
 const OF = { run: "r", name: "p" };
-const VIEW: KeptView = {
+const VIEW: SnapshotView = {
   ...{ view: "scope", nested: false, columns: [], steps: [], problems: [], figures: {}, details: {} },
   names: ["root", "a", "a1", "a2", "b", "b1"],
   paths: ["root", "a", "a/a1", "a/a2", "b", "b/b1"],
@@ -26,11 +26,11 @@ const OCCURRENCES = [
   { program: "q", rendezvous: "y", host: "h", core: 1 },
 ];
 
-function views(question: Record<string, string>, document: unknown): KeptDocument {
+function views(question: Record<string, string>, document: unknown): SnapshotEntry {
   return { route: "views", questions: [{ ...OF, ...question }], document };
 }
 
-const KEPT: readonly KeptDocument[] = [
+const KEPT: readonly SnapshotEntry[] = [
   views({ view: "scope" }, VIEW),
   views({ shape: "timeline" }, "whole"),
   views({ shape: "timeline", start_ps: "0", end_ps: "100" }, "early"),
@@ -45,7 +45,7 @@ const KEPT: readonly KeptDocument[] = [
 ];
 
 function ask<T>(route: string, query: Record<string, string>): T {
-  const answer = new KeptDocuments(KEPT).answer(`${route}?${new URLSearchParams(query)}`);
+  const answer = new SnapshotDocuments(KEPT).answer(`${route}?${new URLSearchParams(query)}`);
   if (!("document" in answer)) throw new Error(answer.error.found);
   return answer.document as T;
 }
