@@ -1,32 +1,26 @@
-"""The bytes of a file, decompressed where they are gzip."""
+"""The bytes of a file, unpacked where they are gzip."""
 
 from __future__ import annotations
 
-import gzip
 import mmap
 import os
 import stat
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import BinaryIO
 
-from stepscope.errors import DamagedSource, LimitExceeded, NotFound, SourceError
+from stepscope.errors import DamagedSource, NotFound, SourceError
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.sources.gunzip import MAGIC, Gunzip, unpack
 
 HEAD_BYTES = 64 << 10
 MAX_DECOMPRESSED_BYTES = 16 << 30
 """Of a file that is read piece by piece."""
 MAX_UNPACKED_BYTES = 4 << 30
 """Of a file that is held in memory as a whole. A protobuf message ends below 2 GiB."""
-MAX_RATIO = 200
-"""Unpacked to packed bytes, above SMALL_BYTES. Profiles and logs stay below 100; what is made to fill memory, above."""
-SMALL_BYTES = 256 << 20
 MAPPED_FROM_BYTES = 256 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
-_BLOCK_BYTES = 1 << 20
 _losses: ContextVar[list[Diagnostic] | None] = ContextVar("losses", default=None)
 _mapping: ContextVar[bool] = ContextVar("mapping", default=True)
 
@@ -34,34 +28,38 @@ _mapping: ContextVar[bool] = ContextVar("mapping", default=True)
 def head(path: Path) -> bytes:
     """The first 64 KiB of a file's content, empty for a folder.
 
+    A damaged gzip file gives the content before the damage.
+
     Raises:
-        NotFound: There is no such file.
-        SourceError: It is no file, or cannot be opened.
+        NotFound: The file does not exist.
+        SourceError: The path is not a file, or cannot be opened.
     """
     if path.is_dir():
         return b""
     with _opened(path) as raw:
         start = raw.read(HEAD_BYTES)
-    if not start.startswith(_GZIP_MAGIC):
+    if not start.startswith(MAGIC):
         return start
-    try:
-        return zlib.decompressobj(wbits=31).decompress(start, HEAD_BYTES)
-    except zlib.error:
-        return b""
+    content_start = b""
+    for piece in Gunzip().pieces([start]):
+        content_start += piece
+        if len(content_start) >= HEAD_BYTES:
+            break
+    return content_start[:HEAD_BYTES]
 
 
 @contextmanager
 def content(path: Path) -> Iterator[bytes | mmap.mmap]:
-    """The whole content of a file: read, mapped into memory, or decompressed.
+    """The whole content of a file: read, mapped into memory, or unpacked.
 
     Raises:
-        NotFound: There is no such file.
-        DamagedSource: The gzip stream is broken from the start.
-        LimitExceeded: The content is larger than 4 GiB when decompressed.
+        NotFound: The file does not exist.
+        DamagedSource: The gzip stream is damaged from the start.
+        LimitExceeded: The content exceeds 4 GiB when unpacked.
     """
     with _opened(path) as raw:
-        magic = raw.read(2)
-        if magic == _GZIP_MAGIC:
+        magic = raw.read(len(MAGIC))
+        if magic == MAGIC:
             yield decompress(path)
         else:
             with plain(raw) as data:
@@ -84,8 +82,8 @@ def plain(raw: BinaryIO) -> Iterator[bytes | mmap.mmap]:
 def without_mapping() -> Iterator[None]:
     """Reads files into memory instead of mapping them.
 
-    Where somebody cuts a mapped file short, the system ends the process by SIGBUS. That must not
-    end a training loop.
+    When another process truncates a mapped file, the system ends this process by SIGBUS. That must
+    not end a training loop.
     """
     token = _mapping.set(False)
     try:
@@ -95,57 +93,38 @@ def without_mapping() -> Iterator[None]:
 
 
 def release(data: bytes | mmap.mmap, end: int) -> None:
-    """Lets the system take back the memory of what was read of a mapped file up to a position."""
+    """Returns the memory of a mapped file up to a position to the system."""
     whole_pages = end // mmap.PAGESIZE * mmap.PAGESIZE
     if isinstance(data, mmap.mmap) and whole_pages and hasattr(mmap, "MADV_DONTNEED"):
         data.madvise(mmap.MADV_DONTNEED, 0, whole_pages)
 
 
 def decompress(path: Path) -> bytes:
-    """The content of a gzip file. A file that is cut off or damaged gives what comes before the damage.
+    """The content of a gzip file. A damaged file gives the content before the damage.
 
     Raises:
-        DamagedSource: The stream is broken from the start.
-        LimitExceeded: The content is larger than 4 GiB, or so much larger than the file that it was made to be.
+        DamagedSource: The stream is damaged from the start.
+        LimitExceeded: The content exceeds 4 GiB, or 200 times the file's size.
     """
-    parts: list[bytes] = []
-    size, packed = 0, path.stat().st_size
-    try:
-        with gzip.open(path) as stream:
-            while part := stream.read1(_BLOCK_BYTES):
-                size += len(part)
-                if size > MAX_UNPACKED_BYTES:
-                    raise LimitExceeded(
-                        "more than 4 GiB when decompressed",
-                        where=str(path),
-                        remedy="Profile fewer steps, or decompress and split the file",
-                    )
-                check_ratio(path, size, packed)
-                parts.append(part)
-    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        if not parts:
-            raise DamagedSource(
-                f"the gzip stream is broken ({error})", where=str(path), remedy="Copy the file again"
-            ) from error
-        what = f"the gzip stream is broken after {size:,} unpacked bytes ({error}): what comes before is shown"
-        if (losses := _losses.get()) is not None:
-            losses.append(Diagnostic(path.name, what, 0, "Copy the file again"))
-    return b"".join(parts)
+    with _opened(path) as raw:
+        data, damage = unpack(path, raw, MAX_UNPACKED_BYTES)
+    if damage and not data:
+        raise DamagedSource(damage, where=str(path), remedy="Copy the file again")
+    if damage:
+        what = f"{damage} after {len(data):,} unpacked bytes; StepScope reads those"
+        _note(Diagnostic(path.name, what, 0, "Copy the file again"))
+    return data
 
 
-def check_ratio(path: Path, size: int, packed: int) -> None:
-    """Raises LimitExceeded where a file unpacks to more than any profile or log does."""
-    if size > SMALL_BYTES and size > MAX_RATIO * packed:
-        raise LimitExceeded(
-            f"a gzip file of {packed:,} bytes that unpacks to more than {MAX_RATIO} times as many",
-            where=str(path),
-            remedy="No profile does: check what it is, and decompress it by hand",
-        )
+def _note(loss: Diagnostic) -> None:
+    losses = _losses.get()
+    if losses is not None:
+        losses.append(loss)
 
 
 @contextmanager
 def noted_losses() -> Iterator[list[Diagnostic]]:
-    """Gathers what `content` and `decompress` cannot give of the files read meanwhile."""
+    """Collects the losses of the files that `content` and `decompress` read meanwhile."""
     losses: list[Diagnostic] = []
     token = _losses.set(losses)
     try:
@@ -157,17 +136,21 @@ def noted_losses() -> Iterator[list[Diagnostic]]:
 @contextmanager
 def _opened(path: Path) -> Iterator[BinaryIO]:
     try:
-        # Before it is opened: a pipe that nobody writes to would keep us waiting for ever.
+        # Checked before opening: opening a pipe without a writer would wait forever.
         if not stat.S_ISREG(path.stat().st_mode):
             raise SourceError(
-                "a folder, pipe or device, not a file", where=str(path), remedy="Save its content to a file first"
+                "not a file but a folder, pipe or device",
+                where=str(path),
+                remedy="Save its content to a file first",
             )
         stream = path.open("rb")
     except FileNotFoundError as error:
         raise NotFound("no such file or folder", where=str(path), remedy="Check the path") from error
     except OSError as error:
         raise SourceError(
-            f"cannot be opened ({error.strerror})", where=str(path), remedy="Check the path and its permissions"
+            f"cannot be opened ({error.strerror})",
+            where=str(path),
+            remedy="Check the path and its permissions",
         ) from error
     with stream:
         yield stream

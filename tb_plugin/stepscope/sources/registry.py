@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import functools
 import importlib
-import string
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSou
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.content import head, noted_losses
 from stepscope.sources.format import Format, Imported, Progress
+from stepscope.sources.unsupported import describe
 
 # In the order in which they are asked.
 MODULES = (
@@ -30,7 +30,6 @@ MODULES = (
     "throughput.hf_trainer_state",
     "throughput.lightning_csv",
 )
-_PRINTABLE = frozenset(string.printable.encode())
 
 
 @functools.cache
@@ -54,11 +53,8 @@ def recognise(path: Path) -> Format:
     for known in formats():
         if known.recognise(path, start):
             return known
-    raise UnrecognisedSource(
-        f"{_describe(path, start)} is of no recognised format",
-        where=str(path),
-        remedy="See what is recognised: stepscope formats",
-    )
+    kind = describe(path, start)
+    raise UnrecognisedSource(f"Unsupported format: {kind.title}", where=str(path), remedy=kind.remedy)
 
 
 def recognises(path: Path) -> bool:
@@ -95,16 +91,3 @@ def _with_losses(found: Imported, losses: list[Diagnostic]) -> Imported:
         told = replace(header, losses=tuple(dict.fromkeys((*header.losses, *losses))))
         records.append(replace(named, record=replace(named.record, header=told)))
     return replace(found, records=tuple(records))
-
-
-def _describe(path: Path, start: bytes) -> str:
-    if path.is_dir():
-        return f"a folder with {sum(1 for _ in path.iterdir())} entries"
-    size = path.stat().st_size
-    if not size:
-        return "an empty file"
-    if start.lstrip()[:1] in (b"{", b"["):
-        return f"a JSON file of {size} bytes"
-    if start and _PRINTABLE.issuperset(start[:512]):
-        return f"a text file of {size} bytes that starts with {start[:40].decode()!r}"
-    return f"a file of {size} bytes that starts with {start[:8].hex(' ')}"

@@ -97,7 +97,11 @@ def _find(path: Path) -> tuple[Path, Path | None]:
     beside = (path.with_suffix(".json"), path.with_name(f"{path.name}.json"), path.with_name(_CASE))
     found = next((candidate for candidate in beside if candidate.is_file()), None)
     if found is None:
-        raise UnsupportedSource("a matrix whose columns are not described", where=str(path), remedy=_REMEDY)
+        raise UnsupportedSource(
+            "matrix or checkpoint without a JSON that describes its columns",
+            where=str(path),
+            remedy=f"{_REMEDY}. Checkpoints are unsupported",
+        )
     return found, path
 
 

@@ -29,6 +29,8 @@ FIT_ROUNDS = 8
 UNLIKE = 0.02
 UNLIKE_SHARE = 0.25
 LEAST_UNLIKE = 2
+LEAST_RATE = 1e-9
+"""Samples per second. Below it a rate is a stopped clock, and its reciprocal overflows."""
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def asked_per_batch(points: Sequence[Point]) -> bool:
     first = points[0]
     if abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision:
         return True
-    if not begins([point.step for point in points]) or any(point.global_rate <= 0 for point in points):
+    if not begins([point.step for point in points]) or any(point.global_rate <= LEAST_RATE for point in points):
         return False
     return int(_unlike(points).sum()) >= max(LEAST_UNLIKE, UNLIKE_SHARE * len(points))
 
@@ -118,7 +120,7 @@ def _best_start(points: Sequence[Point], time_s: F64, total: F64, start: float) 
     """
     printed = np.array([point.global_rate for point in points])
     local = np.array([point.rate for point in points])
-    both = not asked_per_batch(points) and bool((local > 0).all() and (np.diff(time_s) > 0).all())
+    both = not asked_per_batch(points) and bool((local > LEAST_RATE).all() and (np.diff(time_s) > 0).all())
     carried = Throughput.smoothing ** np.arange(len(points))
     first = float(time_s[0])
     for _ in range(FIT_ROUNDS if start < first else 0):
@@ -143,7 +145,7 @@ def _smoothed(total: F64, time_s: F64, start: float) -> F64:
 
 def _from_the_start(points: Sequence[Point], begin_ns: int | None) -> bool:
     steps = [point.step for point in points]
-    timed = all(point.time_ns is not None and point.global_rate > 0 for point in points)
+    timed = all(point.time_ns is not None and point.global_rate > LEAST_RATE for point in points)
     ascending = all(low < high for low, high in pairwise(steps))
     return timed and (begins(steps) or (begin_ns is not None and ascending and steps[0] > 0))
 

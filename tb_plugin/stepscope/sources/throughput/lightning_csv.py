@@ -44,13 +44,25 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     with content(path) as data:
         text = bytes(data).decode("utf-8", "replace")
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = _rows(path, text)
     if progress is not None:
         progress(len(text), len(text))
     records = tuple(_series(path, rows))
     if not records:
         raise DamagedSource("no row with a rate", where=str(path), remedy="Give the CSVLogger's metrics.csv")
     return Imported(records, path.parent.name or path.stem)
+
+
+def _rows(path: Path, text: str) -> list[Row]:
+    table = csv.DictReader(io.StringIO(text))
+    try:
+        return list(table)
+    except csv.Error as error:
+        raise DamagedSource(
+            f"CSV invalid at line {table.line_num} ({error})",
+            where=str(path),
+            remedy="Give the CSVLogger's metrics.csv as it was written",
+        ) from error
 
 
 def _series(path: Path, rows: list[Row]) -> Iterator[NamedRecord]:

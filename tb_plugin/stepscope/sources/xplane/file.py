@@ -7,7 +7,6 @@ files over protobuf's limit of 2 GiB open. A cut or broken plane gives the lines
 from __future__ import annotations
 
 import mmap
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,8 +18,9 @@ from google.protobuf.message import DecodeError, Message
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.pb import xplane_pb2
-from stepscope.sources.content import check_ratio, plain
+from stepscope.sources.content import plain
 from stepscope.sources.format import Progress
+from stepscope.sources.gunzip import MAGIC, unpack
 
 MAX_PLANE_BYTES = (1 << 31) - 1
 MAX_DECOMPRESSED_BYTES = 1 << 33
@@ -222,9 +222,13 @@ def _salvage(message_type: type[M], body: bytes) -> tuple[M, int]:
 def _contents(path: Path, losses: list[Diagnostic]) -> Iterator[Buffer]:
     try:
         with path.open("rb") as file:
-            if file.read(2) == b"\x1f\x8b":
+            if file.read(len(MAGIC)) == MAGIC:
                 file.seek(0)
-                yield _decompress(path, file, losses)
+                unpacked, damage = unpack(path, file, MAX_DECOMPRESSED_BYTES)
+                if damage:
+                    what = f"{damage} after {len(unpacked):,} unpacked bytes"
+                    losses.append(Diagnostic(path.name, what, 0, _CUT_REMEDY))
+                yield unpacked
             else:
                 with plain(file) as data:
                     yield data
@@ -232,26 +236,3 @@ def _contents(path: Path, losses: list[Diagnostic]) -> Iterator[Buffer]:
         raise SourceError(
             f"cannot be read ({error.strerror or error})", where=str(path), remedy="Check the path and its permissions"
         ) from error
-
-
-def _decompress(path: Path, file: Any, losses: list[Diagnostic]) -> bytes:
-    unzip = zlib.decompressobj(wbits=31)
-    pieces: list[bytes] = []
-    size, packed = 0, path.stat().st_size
-    try:
-        while chunk := unzip.unconsumed_tail or file.read(1 << 22):
-            pieces.append(unzip.decompress(chunk, 1 << 26))
-            size += len(pieces[-1])
-            check_ratio(path, size, packed)
-            if size > MAX_DECOMPRESSED_BYTES:
-                raise LimitExceeded(
-                    f"more than {MAX_DECOMPRESSED_BYTES:,} bytes when decompressed",
-                    where=path.name,
-                    remedy="Decompress it and give the file itself",
-                )
-        complete = unzip.eof
-    except zlib.error:
-        complete = False
-    if not complete:
-        losses.append(Diagnostic(path.name, f"the compressed data ends early, after {size:,} bytes", 0, _CUT_REMEDY))
-    return b"".join(pieces)
