@@ -75,6 +75,8 @@ class Reported(Group):
     sample: I64 = column("int64", "In samples")
     local_samples_per_sec: F64 = column("float64", "Rate, -1 where not stated", default=-1)
     avg_samples_per_sec: F64 = column("float64", "GlobalRate, -1 where not stated", default=-1)
+    tflops_per_device: F64 = column("float64", "TFLOP/s of one device, -1 where not stated", default=-1)
+    mfu: F64 = column("float64", "Model FLOP/s utilization, 0 to 1, -1 where not stated", default=-1)
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,14 +26,18 @@ class Samples(_message.Message):
     def __init__(self, step: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., time_ns: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., mark_end: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Reported(_message.Message):
-    __slots__ = ("sample", "local_samples_per_sec", "avg_samples_per_sec")
+    __slots__ = ("sample", "local_samples_per_sec", "avg_samples_per_sec", "tflops_per_device", "mfu")
     SAMPLE_FIELD_NUMBER: _ClassVar[int]
     LOCAL_SAMPLES_PER_SEC_FIELD_NUMBER: _ClassVar[int]
     AVG_SAMPLES_PER_SEC_FIELD_NUMBER: _ClassVar[int]
+    TFLOPS_PER_DEVICE_FIELD_NUMBER: _ClassVar[int]
+    MFU_FIELD_NUMBER: _ClassVar[int]
     sample: _common_pb2.Column
     local_samples_per_sec: _common_pb2.Column
     avg_samples_per_sec: _common_pb2.Column
-    def __init__(self, sample: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., local_samples_per_sec: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., avg_samples_per_sec: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+    tflops_per_device: _common_pb2.Column
+    mfu: _common_pb2.Column
+    def __init__(self, sample: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., local_samples_per_sec: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., avg_samples_per_sec: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., tflops_per_device: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., mfu: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Resets(_message.Message):
     __slots__ = ("time_ns", "offset_ns", "kind", "mark_end", "sample_end")

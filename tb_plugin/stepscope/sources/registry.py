@@ -29,6 +29,15 @@ MODULES = (
     "throughput.cerebras_log",
     "throughput.hf_trainer_state",
     "throughput.lightning_csv",
+    "throughput.cerebras_performance",
+    "throughput.llamafactory_log",
+    "throughput.megatron_progress",
+    "throughput.megatron_log",
+    "throughput.torchtitan_log",
+    "throughput.maxtext_log",
+    "throughput.deepspeed_log",
+    "throughput.lightning_log",
+    "throughput.keras_log",
 )
 
 

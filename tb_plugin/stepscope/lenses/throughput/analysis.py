@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,8 +68,10 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         total=computed.total[kept],
         local=local[kept],
         average=average[kept],
-        reported_local=stated[0][kept] if len(stated[0]) else stated[0],
-        reported_average=stated[1][kept] if len(stated[1]) else stated[1],
+        reported_local=_chosen(stated.local, kept),
+        reported_average=_chosen(stated.average, kept),
+        reported_tflops=_chosen(stated.tflops, kept),
+        reported_mfu=_chosen(stated.mfu, kept),
         recorded=len(local),
         spans=_spans(record, base),
         annotations=tuple(disturbances(record, asked, run, base)) if options.disturbances else (),
@@ -77,37 +80,59 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     )
 
 
+def _chosen(column: F64, kept: NDArray[np.int64]) -> F64:
+    return column[kept] if len(column) else column
+
+
 def absolute_base(record: Throughput) -> int:
     """What to add to a relative stamp: the Unix time where it is known, else the clock's own reading."""
     return record.header.wall_anchor_ns or record.base_ns
 
 
-def _stated(record: Throughput, asked: Questions) -> tuple[F64, F64]:
-    """Rates that the source states, at each question; empty where the moments were chosen anew or nothing is stated."""
+@dataclass(frozen=True, eq=False)
+class Stated:
+    """What the source states, at each sample: empty where it never does or the moments were chosen anew."""
+
+    local: F64
+    average: F64
+    tflops: F64
+    mfu: F64
+
+
+def _stated(record: Throughput, asked: Questions) -> Stated:
     reported = record.reported
+    none = np.empty(0)
     if not len(reported) or asked.time_ns is not record.samples.time_ns:
-        return np.empty(0), np.empty(0)
-    local, average = np.full(len(asked.step), np.nan), np.full(len(asked.step), np.nan)
-    local[reported.sample] = _known(reported.local_samples_per_sec)
-    average[reported.sample] = _known(reported.avg_samples_per_sec)
-    return local, average
+        return Stated(none, none, none, none)
+
+    def at_samples(values: F64) -> F64:
+        column = np.full(len(asked.step), np.nan)
+        column[reported.sample] = _known(values)
+        return column
+
+    tflops, mfu = at_samples(reported.tflops_per_device), at_samples(reported.mfu)
+    return Stated(
+        local=at_samples(reported.local_samples_per_sec),
+        average=at_samples(reported.avg_samples_per_sec),
+        tflops=none if np.isnan(tflops).all() else tflops,
+        mfu=none if np.isnan(mfu).all() else mfu,
+    )
 
 
 def _known(values: F64) -> F64:
     return np.where(values < 0, np.nan, values)
 
 
-def _figures(
-    record: Throughput, options: ThroughputOptions, computed: Rates, stated: tuple[F64, F64]
-) -> tuple[F64, F64, str]:
+def _figures(record: Throughput, options: ThroughputOptions, computed: Rates, stated: Stated) -> tuple[F64, F64, str]:
     """Which rates to show, and what they are.
 
     A Rate that was asked for after every batch cannot be computed from marks at log steps: it is shown as stated.
     """
     coarse = record.sampling_rule == "batch" or record.start_ns == UNKNOWN_NS or not (record.marks.count >= 0).any()
     wanted = options.figures if options.figures != "auto" else ("reported" if coarse else "computed")
-    if wanted == "reported" and len(stated[0]):
-        return stated[0], stated[1], "reported"
+    rates_stated = len(stated.local) and not (np.isnan(stated.local) & np.isnan(stated.average)).all()
+    if wanted == "reported" and rates_stated:
+        return stated.local, stated.average, "reported"
     counted = bool((record.marks.count >= 0).any())
     if not counted and (len(record.marks) or len(record.reported)):
         # Without a batch size there is no rate; a zero would be a guess.

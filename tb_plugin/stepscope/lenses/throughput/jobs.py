@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +11,9 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.result import Series, numbers
 from stepscope.model.throughput import Throughput
+
+DEVICE = re.compile(r" xla:\d+(?:/\d+)?$")
+"""What a series of one device of several is called beside its name."""
 
 
 def jobs(records: Sequence[Throughput], series: Sequence[Series]) -> tuple[dict[str, Any], ...]:
@@ -21,7 +25,8 @@ def jobs(records: Sequence[Throughput], series: Sequence[Series]) -> tuple[dict[
     groups: dict[tuple[str, str, str], list[int]] = {}
     for index, record in enumerate(records):
         if record.header.rank >= 0:
-            groups.setdefault((record.header.job, record.name, record.unit), []).append(index)
+            name = DEVICE.sub("", record.name)
+            groups.setdefault((record.header.job, name, record.unit), []).append(index)
     return tuple(
         _job(key, [series[index] for index in members])
         for key, members in groups.items()

@@ -76,6 +76,8 @@ class Series:
         average: GlobalRate, NaN when unknown.
         reported_local: Rate as the source states it, NaN where it does not; empty where it never does.
         reported_average: GlobalRate as the source states it, likewise.
+        reported_tflops: TFLOP/s of a device as the source states it, likewise.
+        reported_mfu: Model FLOP/s utilization as the source states it, 0 to 1, likewise.
         recorded: How many questions there were before points were left out.
     """
 
@@ -96,6 +98,8 @@ class Series:
     average: F64
     reported_local: F64
     reported_average: F64
+    reported_tflops: F64
+    reported_mfu: F64
     recorded: int
     spans: tuple[Span, ...]
     annotations: tuple[Annotation, ...]
@@ -123,6 +127,8 @@ class Series:
             "avg_samples_per_sec": numbers(self.average),
             "reported_local_samples_per_sec": numbers(self.reported_local),
             "reported_avg_samples_per_sec": numbers(self.reported_average),
+            "reported_tflops_per_device": numbers(self.reported_tflops),
+            "reported_mfu": numbers(self.reported_mfu),
             "spans": [_span(span) for span in self.spans],
             "annotations": [annotation.to_json() for annotation in self.annotations],
             "statistics": self.statistics,

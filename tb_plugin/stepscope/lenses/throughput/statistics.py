@@ -39,7 +39,7 @@ def statistics(
     counted = bool((record.marks.count >= 0).any())
     trained = [part for part in (after_warm_up(record, one, options.warm_up) for one in parts) if part is not None]
     training = _training_only(record, trained, options, counted)
-    windowed = _windowed(record, trained, options, counted)
+    windowed = _windowed(record, trained, options, counted) if counted else _stated_mean(record, options.window)
     steps_per_sec = training["steps_per_sec"]
     return {
         "samples_to_date": int(np.maximum(record.marks.count, 0).sum()) if counted else None,
@@ -53,6 +53,7 @@ def statistics(
         "time_to_first_sample_ns": _first_sample(record),
         "data_wait_share": _share(record, parts, "data"),
         "mfu": _mfu(record, training["per_sec"]),
+        "stated": _stated_figures(record, options.window),
         "time_left_ns": _time_left(record, windowed["steps_per_sec"] or steps_per_sec),
     }
 
@@ -91,6 +92,46 @@ def _windowed(record: Throughput, parts: list[Segment], options: ThroughputOptio
         steps=steps,
         duration_ns=duration,
     )
+
+
+def _stated_mean(record: Throughput, window: int) -> Statistics:
+    """The mean of stated rates over the last steps, each weighted by the time it is of."""
+    mean = _last_mean(record, record.reported.local_samples_per_sec, window)
+    return _average(
+        f"mean of the stated rates over the last {window} steps",
+        record,
+        mean,
+        steps_per_sec=None,
+        samples=None,
+        steps=None,
+        duration_ns=None,
+    )
+
+
+def _last_mean(record: Throughput, values: F64, window: int) -> float | None:
+    """The mean of what is stated at the samples of the last steps, weighted by the time since the sample before."""
+    samples, sample = record.samples, record.reported.sample
+    known = values >= 0
+    if not known.any():
+        return None
+    values, sample = values[known], sample[known]
+    step, time_ns = samples.step[sample], samples.time_ns[sample]
+    inside = step > int(step[-1]) - window if int(step[-1]) >= 0 else np.arange(len(sample)) >= len(sample) - window
+    passed = np.diff(time_ns, prepend=time_ns[0])
+    weight = np.where(inside & (passed > 0), passed, 0)
+    if not weight.any():
+        # A source without stamps, or one sample in the window.
+        weight = inside.astype(np.int64)
+    return float(np.average(values, weights=weight))
+
+
+def _stated_figures(record: Throughput, window: int) -> Statistics | None:
+    """TFLOP/s of a device and model FLOP/s utilization as the source states them, over the last steps."""
+    tflops = _last_mean(record, record.reported.tflops_per_device, window)
+    mfu = _last_mean(record, record.reported.mfu, window)
+    if tflops is None and mfu is None:
+        return None
+    return {"tflops_per_device": tflops, "mfu": mfu}
 
 
 def _training_only(record: Throughput, parts: list[Segment], options: ThroughputOptions, counted: bool) -> Statistics:

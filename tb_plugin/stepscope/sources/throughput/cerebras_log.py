@@ -8,7 +8,9 @@ is invented.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -17,15 +19,18 @@ from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Strings
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.throughput import UNKNOWN_NS, Marks, RateSamples, Reported, Spans, Throughput
-from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
+from stepscope.sources.throughput import log_text
 from stepscope.sources.throughput.console_fit import Origin, asked_per_batch, begins, origin
-from stepscope.sources.throughput.console_lines import RATE_MARK, ConsoleLog, Point, parse, series_of
+from stepscope.sources.throughput.console_lines import ConsoleLog, Point, parse, series_of
+from stepscope.sources.throughput.log_marks import loggers
+
+_DEVICE = re.compile(r":(\d{1,9})/(\d{1,9})$")
 
 
 def recognise(path: Path, head: bytes) -> bool:
     """Whether it is a text with printed rates."""
-    return RATE_MARK.search(head) is not None and b"\x00" not in head
+    return "rates" in loggers(path, head)
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
@@ -34,11 +39,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     Raises:
         DamagedSource: No line with rates can be read.
     """
-    with content(path) as data:
-        text = bytes(data).decode("utf-8", "replace")
-    log = parse(text.splitlines())
-    if progress is not None:
-        progress(len(text), len(text))
+    log = parse(log_text.lines(path, progress))
     if not log.points:
         raise DamagedSource(
             f"no line with Rate and GlobalRate can be read; broken are lines {log.broken[:5]}",
@@ -46,17 +47,40 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             remedy="Give the log as it was printed",
         )
     series = list(series_of(log))
-    several = {phase for phase, _, _, _ in series if sum(other[0] == phase for other in series) > 1}
-    named = []
-    for phase, device, points, begin_ns in series:
-        name = f"{phase} {device}" if phase in several else phase
-        record = _record(log, path, name, phase, points, begin_ns)
+    phases = Counter(phase for phase, _, _, _ in series)
+    ranks = _ranks(series)
+    named: list[NamedRecord] = []
+    for number, (phase, device, points, begin_ns) in enumerate(series):
+        name = f"{phase} {device}" if phases[phase] > 1 else phase
+        header = _header(log, path, ranks.get(device, -1), first=not number)
+        record = _record(log, header, name, phase, points, begin_ns)
+        record = _without(record, {loss for other in named for loss in other.record.header.losses})
         named.append(NamedRecord(name, record, max(point.step for point in points)))
     return Imported(tuple(named), path.stem)
 
 
+def _without(record: Throughput, said: set[Diagnostic]) -> Throughput:
+    """A record without what is said with another series of the file."""
+    losses = tuple(loss for loss in record.header.losses if loss not in said)
+    return replace(record, header=replace(record.header, losses=losses))
+
+
+def _ranks(series: Sequence[tuple[str, str, list[Point], int | None]]) -> dict[str, int]:
+    """A rank for each torch_xla device: its own number where these differ, else its place among host and number."""
+    places: dict[str, tuple[int, int]] = {}
+    for _, device, _, _ in series:
+        match = _DEVICE.search(device)
+        if match is not None:
+            places[device] = (int(match[1]), int(match[2]))
+    numbers = [number for _, number in places.values()]
+    if len(set(numbers)) == len(numbers):
+        return {device: number for device, (_, number) in places.items()}
+    ordered = sorted(places, key=lambda device: places[device])
+    return {device: rank for rank, device in enumerate(ordered)}
+
+
 def _record(
-    log: ConsoleLog, path: Path, name: str, phase: str, points: Sequence[Point], begin_ns: int | None
+    log: ConsoleLog, header: Header, name: str, phase: str, points: Sequence[Point], begin_ns: int | None
 ) -> Throughput:
     found = origin(points, begin_ns, log.batch_size if phase == "train" else 0)
     step = np.array([point.step for point in points])
@@ -67,7 +91,11 @@ def _record(
     rows = np.arange(len(points))
     words, spans = _spans(log, phase, base)
     return Throughput(
-        header=_header(log, path, points, found, base),
+        header=replace(
+            header,
+            wall_anchor_ns=base if log.dated else 0,
+            losses=(*header.losses, *_losses(log, points, found)),
+        ),
         name=name,
         unit=points[0].unit,
         base_ns=0 if log.dated else base,
@@ -116,30 +144,23 @@ def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
     return ["checkpoint", "evaluation"], Spans(kind=kind, start_ns=start, end_ns=end)
 
 
-def _header(log: ConsoleLog, path: Path, points: Sequence[Point], found: Origin | None, base: int) -> Header:
-    rank = re.search(r":\d+/(\d{1,9})$", points[0].device)
-    return Header(
-        rank=int(rank[1]) if rank else -1,
-        producer="console log",
-        source=path.name,
-        wall_anchor_ns=base if log.dated else 0,
-        losses=tuple(_losses(log, points, found)),
-    )
+def _header(log: ConsoleLog, path: Path, rank: int, *, first: bool) -> Header:
+    """The header of a series; what is wrong with the file as a whole is said with the first one."""
+    losses = []
+    if log.broken and first:
+        remedy = "Look at the line: it may be cut off, or two processes wrote into it"
+        what = "lines with rates that cannot be read"
+        losses.append(Diagnostic(f"line {log.broken[0]}", what, len(log.broken), remedy))
+    return Header(rank=rank, producer="console log", source=path.name, losses=tuple(losses))
 
 
 def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> list[Diagnostic]:
     losses = []
-    if log.broken:
-        remedy = "Look at the line: it may be cut off, or two processes wrote into it"
-        losses.append(
-            Diagnostic(f"line {log.broken[0]}", "lines with rates that cannot be read", len(log.broken), remedy)
-        )
     if any(point.time_ns is None for point in points):
-        losses.append(
-            Diagnostic("rates", "no time is printed", len(points), "Only steps and printed rates can be shown")
-        )
+        remedy = "Only steps and printed rates can be shown"
+        losses.append(Diagnostic("rates", "no time is printed", len(points), remedy))
     if found is None:
-        what = "when counting began and the batch size do not follow from the log; rates are shown as printed"
+        what = "batch size and start do not follow from the log; rates are shown as printed"
         losses.append(Diagnostic("start", what, 0, "Give the log from its first line"))
     elif not log.batch_size:
         what = f"the batch size is not printed; {found.batch_size} follows from GlobalRate, steps and stamps"

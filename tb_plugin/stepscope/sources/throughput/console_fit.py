@@ -30,7 +30,7 @@ UNLIKE = 0.02
 UNLIKE_SHARE = 0.25
 LEAST_UNLIKE = 2
 LEAST_RATE = 1e-9
-"""Samples per second. Below it a rate is a stopped clock, and its reciprocal overflows."""
+"""RateSamples per second. Below it a rate is a stopped clock, and its reciprocal overflows."""
 
 
 @dataclass(frozen=True)
@@ -49,6 +49,9 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
         begin_ns: When the loop began, where the log says so.
         batch_size: The batch size, where the log says so; else 0.
     """
+    if len(points) > 1 and points[0].step == 0 and points[0].global_rate == 0:
+        # A loop that prints before its first batch prints when counting began.
+        begin_ns, points = points[0].time_ns, points[1:]
     if not _from_the_start(points, begin_ns):
         return None
     first_ns = points[0].time_ns or 0

@@ -32,8 +32,6 @@ _SAVED = re.compile(r"Saved checkpoint\b")
 _BEGIN = re.compile(r"Beginning appliance run|Epoch \d+ (train|test) begin")
 _BATCH = re.compile(r"Effective batch size is (\d{1,12})\b")
 
-RATE_MARK = re.compile(rb"\bRate=\s*[\d.]+.{0,40}?\bGlobalRate=", re.DOTALL)
-
 
 @dataclass(frozen=True)
 class Point:

@@ -23,6 +23,8 @@ from stepscope.sources.throughput import figures
 
 NS_PER_SECOND = 1e9
 LONGEST_SECONDS = 1e7
+DIFFERENCE = 0.05
+"""Steps per second are printed with three decimals; a resume is further away than this."""
 RATE_SUFFIXES = {"samples": "_samples_per_second", "tokens": "_tokens_per_second"}
 
 
@@ -110,7 +112,32 @@ def _losses(name: str, entries: list[dict[str, Any]]) -> tuple[Diagnostic, ...]:
         losses.append(
             Diagnostic(f"step {absurd[0].get('step')}", what, len(absurd), "Do not read this rate as a speed")
         )
+    elif name == "train":
+        losses.extend(_resumes(entries))
     return tuple(losses)
+
+
+def _resumes(entries: list[dict[str, Any]]) -> Iterator[Diagnostic]:
+    """Trainings that went on from an earlier one, whose rates count the earlier one's steps again.
+
+    `speed_metrics` divides all steps by the runtime of the last session (transformers before version 5).
+    """
+    before = 0
+    for entry in entries:
+        step = figures.whole(entry.get("step")) or 0
+        runtime_s = _runtime(entry, "train")
+        claimed = (figures.rate(entry.get("train_steps_per_second")) or 0.0) * runtime_s
+        taken = step - before
+        if before and 0 < taken < (1 - DIFFERENCE) * claimed:
+            rate = figures.rate(entry.get("train_samples_per_second")) or 0.0
+            what = (
+                f"a resumed training of {taken:,} steps states the rate of {claimed:,.0f}:"
+                f" {rate:,.6g} samples/s are stated, {rate * taken / claimed:,.6g} were trained"
+            )
+            yield Diagnostic(
+                f"step {step}", what, 1, "Use transformers 5 or later, which counts the session's own steps"
+            )
+        before = step
 
 
 FORMAT = Format("hf_trainer_state", "trainer_state.json of the Hugging Face Trainer", recognise, read)

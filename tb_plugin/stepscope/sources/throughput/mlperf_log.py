@@ -1,16 +1,14 @@
-"""MLPerf training logs: `:::MLLOG {json}` lines.
+"""MLPerf training logs: `:::MLLOG {json}` lines, and those of 2018 and 2019.
 
-Where blocks say how many samples were trained, samples are counted at the end of each block. Throughput that the log
-states (tracked_stats) is of the block alone; the time between blocks is a span: evaluation, or a pause without a cause.
+Where blocks say how many samples were trained, samples are counted at the end of each block (see `mlperf_counts`).
+Throughput that the log states (`tracked_stats`) is of the block alone; the time between blocks is a span: evaluation,
+or a pause whose cause the log does not state.
 """
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -18,102 +16,42 @@ from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header, Strings
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.throughput import UNKNOWN_NS, Marks, RateSamples, Reported, Spans, Throughput
-from stepscope.sources.content import content
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.throughput import figures
+from stepscope.sources.throughput import figures, log_text
+from stepscope.sources.throughput.log_marks import loggers
+from stepscope.sources.throughput.mlperf_counts import Counted, counted, counted_by_epochs
+from stepscope.sources.throughput.mlperf_lines import Line, parse, value_of
 
-MARK = b":::MLLOG"
-NS_PER_MS = 1_000_000
-LATEST_MS = 2**42
 SPAN_WORDS = ("evaluation", "pause")
-
-
-@dataclass(frozen=True)
-class Line:
-    """One logged event."""
-
-    key: str
-    time_ns: int
-    value: Any
-    metadata: dict[str, Any]
-
-
-@dataclass(frozen=True)
-class Counted:
-    """Samples at the ends of blocks; `start_ns` is where the first block begins."""
-
-    start_ns: int
-    time_ns: list[int]
-    total: list[int]
+EVALUATION, PAUSE = 0, 1
+STEP_KEYS = ("step", "step_num", "samples_count", "epoch_num")
 
 
 def recognise(path: Path, head: bytes) -> bool:
     """Whether it has MLPerf lines."""
-    return MARK in head
+    return "mlperf" in loggers(path, head)
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
     """Reads an MLPerf log.
 
     Raises:
-        DamagedSource: It tells of no throughput.
+        DamagedSource: It states neither counts nor throughput.
     """
-    with content(path) as data:
-        text = bytes(data).decode("utf-8", "replace")
-    lines, broken = _parse(text)
-    if progress is not None:
-        progress(len(text), len(text))
+    lines, broken = parse(log_text.lines(path, progress))
     stated = [line for line in lines if line.key == "tracked_stats" and _throughput(line) is not None]
-    counted = _counted(lines)
-    if not stated and counted is None:
+    blocks = counted(lines)
+    if blocks is None and not stated:
+        blocks = counted_by_epochs(lines)
+    if blocks is None and not stated:
         raise DamagedSource(
-            "no block with a sample count and no tracked_stats.throughput",
+            "no block, epoch or evaluation with a sample count, and no tracked_stats.throughput",
             where=str(path),
             remedy="Give the whole result log",
         )
-    header = Header(
-        job=str(_value(lines, "submission_benchmark") or ""),
-        producer="MLPerf log",
-        source=path.name,
-        losses=tuple(_losses(broken)),
-    )
-    batch = _value(lines, "global_batch_size")
-    batch_size = max(figures.whole(batch) or 0, 0)
-    record = _record(header, lines, stated, counted, batch_size)
+    record = _record(path.name, lines, stated, blocks, broken)
     last = int(record.samples.step.max()) if len(record.samples) else None
     return Imported((NamedRecord("train", record, last),), path.name.partition(".")[0])
-
-
-def _parse(text: str) -> tuple[list[Line], list[int]]:
-    lines, broken = [], []
-    for number, raw in enumerate(text.splitlines(), 1):
-        _, mark, body = raw.partition(":::MLLOG")
-        if not mark:
-            continue
-        try:
-            lines.append(_line(json.loads(body)))
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            broken.append(number)
-    return lines, broken
-
-
-def _line(found: dict[str, Any]) -> Line:
-    time_ms = figures.whole(found["time_ms"])
-    if time_ms is None or abs(time_ms) > LATEST_MS:
-        raise ValueError("no time")
-    metadata = found.get("metadata")
-    return Line(
-        str(found["key"]), time_ms * NS_PER_MS, found.get("value"), metadata if isinstance(metadata, dict) else {}
-    )
-
-
-def _losses(broken: Sequence[int]) -> Iterator[Diagnostic]:
-    if broken:
-        yield Diagnostic(f"line {broken[0]}", "MLLOG lines that are no JSON", len(broken), "Copy the log again")
-
-
-def _value(lines: Sequence[Line], key: str) -> Any:
-    return next((line.value for line in lines if line.key == key), None)
 
 
 def _throughput(line: Line) -> float | None:
@@ -121,49 +59,53 @@ def _throughput(line: Line) -> float | None:
     return figures.rate(value)
 
 
-def _counted(lines: Sequence[Line]) -> Counted | None:
-    starts = [line for line in lines if line.key == "block_start"]
-    stops = [
-        (line.time_ns, figures.whole(line.metadata.get("samples_count"))) for line in lines if line.key == "block_stop"
-    ]
-    counted = [(time_ns, total) for time_ns, total in stops if total is not None and total > 0]
-    totals = [total for _, total in counted]
-    if not starts or not counted or sorted(set(totals)) != totals:
-        return None
-    return Counted(starts[0].time_ns, [time_ns for time_ns, _ in counted], totals)
-
-
 def _record(
-    header: Header, lines: Sequence[Line], stated: Sequence[Line], counted: Counted | None, batch_size: int
+    source: str, lines: Sequence[Line], stated: Sequence[Line], blocks: Counted | None, broken: Sequence[int]
 ) -> Throughput:
+    batch_size = max(figures.whole(value_of(lines, "global_batch_size")) or 0, 0)
     run_start = next((line.time_ns for line in lines if line.key == "run_start"), lines[0].time_ns)
-    base = counted.start_ns if counted else run_start
-    marks, samples = _counts(counted, batch_size, base) if counted else (Marks(), _stated_samples(stated, base))
-    spans = _spans(lines, base)
-    rates = np.array([_throughput(line) or 0.0 for line in stated])
-    matched = len(rates) == len(samples)
-    reported = Reported(sample=np.arange(len(rates)), local_samples_per_sec=rates) if matched else Reported()
+    base = run_start if blocks is None else blocks.start_ns
+    losses = [] if blocks is None else list(blocks.losses)
+    if broken:
+        losses.append(
+            Diagnostic(f"line {broken[0]}", "MLPerf lines that cannot be read", len(broken), "Copy the log again")
+        )
+    marks, samples = (Marks(), _stated_samples(stated, base)) if blocks is None else _counts(blocks, batch_size)
     return Throughput(
-        header=Header(**{**header.__dict__, "wall_anchor_ns": base}),
+        header=Header(
+            job=str(value_of(lines, "submission_benchmark") or ""),
+            producer="MLPerf log",
+            source=source,
+            wall_anchor_ns=base,
+            losses=tuple(losses),
+        ),
         unit="samples",
-        start_ns=0 if counted else UNKNOWN_NS,
-        sampling_rule="at the end of each block" if counted else "when the program stated it",
+        start_ns=UNKNOWN_NS if blocks is None else 0,
+        sampling_rule="when the program stated it" if blocks is None else "at the end of each block",
         batch_size=batch_size,
         measured_at="the host, as logged for MLPerf",
         strings=Strings.of(SPAN_WORDS),
         marks=marks,
         samples=samples,
-        reported=reported,
-        spans=spans,
+        reported=_reported(stated, len(samples)),
+        spans=_spans(lines, base),
     )
 
 
-def _counts(counted: Counted, batch_size: int, base: int) -> tuple[Marks, RateSamples]:
-    total = np.array(counted.total, np.int64)
-    time_ns = np.array(counted.time_ns, np.int64) - base
+def _counts(blocks: Counted, batch_size: int) -> tuple[Marks, RateSamples]:
+    total = np.array(blocks.total, np.int64)
+    time_ns = np.array(blocks.time_ns, np.int64) - blocks.start_ns
     step = total // batch_size if batch_size else np.arange(1, len(total) + 1)
-    marks = Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=0))
+    marks = Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=blocks.before))
     return marks, RateSamples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(total) + 1))
+
+
+def _reported(stated: Sequence[Line], samples: int) -> Reported:
+    """Stated rates, where there is one for each point."""
+    if len(stated) != samples:
+        return Reported()
+    rates = np.array([_throughput(line) or 0.0 for line in stated])
+    return Reported(sample=np.arange(samples), local_samples_per_sec=rates)
 
 
 def _stated_samples(stated: Sequence[Line], base: int) -> RateSamples:
@@ -173,24 +115,29 @@ def _stated_samples(stated: Sequence[Line], base: int) -> RateSamples:
 
 
 def _step(line: Line) -> int:
-    for key in ("step", "step_num", "samples_count", "epoch_num"):
-        found = figures.whole(line.metadata.get(key))
-        if found is not None and found >= 0:
-            return found
+    for key in STEP_KEYS:
+        number = line.count(key)
+        if number is not None:
+            return number
     return -1
 
 
 def _spans(lines: Sequence[Line], base: int) -> Spans:
-    evaluations = _between(lines, "eval_start", "eval_stop", 0)
-    pauses = _between(lines, "block_stop", "block_start", 1)
-    unexplained = [row for row in pauses if not any(row[1] <= begin < row[2] for _, begin, _ in evaluations)]
-    rows = evaluations + unexplained
-    kind, start, end = np.array(sorted(rows, key=lambda row: row[1]), np.int64).reshape(-1, 3).T
+    evaluations = _between(lines, "eval_start", "eval_stop", EVALUATION)
+    rows = list(evaluations)
+    for pause in _between(lines, "block_stop", "block_start", PAUSE):
+        _, pause_start, pause_end = pause
+        if not any(pause_start <= start < pause_end for _, start, _ in evaluations):
+            rows.append(pause)
+    rows.sort(key=lambda row: row[1])
+    kind, start, end = np.array(rows, np.int64).reshape(-1, 3).T
     return Spans(kind=kind, start_ns=start - base, end_ns=end - base)
 
 
 def _between(lines: Sequence[Line], begin: str, end: str, kind: int) -> list[tuple[int, int, int]]:
-    rows, opened = [], None
+    """Kind, start and end of what lies between lines of two keys."""
+    rows = []
+    opened: int | None = None
     for line in lines:
         if line.key == begin:
             opened = line.time_ns
