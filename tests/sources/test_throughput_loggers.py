@@ -465,7 +465,9 @@ def test_imported_logs_write_the_scalars_that_the_shim_writes(tmp_path: Path) ->
     log.write_text(megatron_lines())
     outcome = import_file(log, str(tmp_path / "runs"), None, None)
     assert not outcome.error
-    scalars = LocalStore(logdir=str(tmp_path / "runs")).scalar_series()
+    store = LocalStore(logdir=str(tmp_path / "runs"))
+    store.refresh()
+    scalars = store.scalar_series()
     assert {one.tag for one in scalars} == {"local_samples_per_sec", "avg_samples_per_sec", "avg_steps_per_sec"}
     for one in scalars:
         want = 1 / 3 if "steps" in one.tag else 64 / 3

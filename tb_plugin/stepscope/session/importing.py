@@ -12,6 +12,8 @@ from multiprocessing import get_context
 from pathlib import Path, PurePath
 
 from stepscope.errors import OptionError, StepscopeError, UnrecognisedSource
+from stepscope.lenses.throughput.scalars import rate_scalars
+from stepscope.model.throughput import Throughput
 from stepscope.sources import registry
 from stepscope.sources.format import Imported
 from stepscope.store.sink import EventFileSink
@@ -178,11 +180,13 @@ def _write(found: Imported, directory: Path, name: str | None) -> list[str]:
     sink = EventFileSink(str(directory))
     try:
         writer = RecordWriter(sink)
-        return [
-            writer.write(
-                named.record, name=name or named.name, steps=None if named.step is None else (named.step, named.step)
-            )
-            for named in found.records
-        ]
+        tags = []
+        for named in found.records:
+            steps = None if named.step is None else (named.step, named.step)
+            tags.append(writer.write(named.record, name=name or named.name, steps=steps))
+            if isinstance(named.record, Throughput):
+                for scalar in rate_scalars(named.record):
+                    sink.add_scalar(scalar.tag, scalar.value, step=scalar.step, wall_time_s=scalar.wall_time_s)
+        return tags
     finally:
         sink.close()
