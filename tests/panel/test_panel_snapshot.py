@@ -15,8 +15,9 @@ from stepscope.cli.main import main
 from stepscope.errors import RecordError
 from stepscope.panel import documents
 from stepscope.panel.request import Query
-from stepscope.panel.snapshot import kept_view, snapshot
+from stepscope.panel.snapshot import snapshot
 from stepscope.panel.snapshot_entry import Extent, SnapshotEntry
+from stepscope.panel.snapshot_views import view_tree
 from stepscope.session.catalog import RecordRef, StoreCatalog
 from stepscope.session.source import Source
 from stepscope.session.union import join
@@ -38,7 +39,7 @@ def held(kept: list[SnapshotEntry], route: str, **question: str) -> Any:
 
 def test_a_kept_view_has_the_rows_of_the_view(logdir: Path) -> None:
     result = stepscope.open(logdir).views(view="scope").result
-    kept = kept_view(result, Extent(rows=10**6))
+    kept = view_tree(result, Extent(rows=10**6))
     nodes = result.to_json()["nodes"]
     assert kept["paths"] == [node["name"] for node in nodes]
     assert kept["parents"] == [node["parent"] for node in nodes]
@@ -49,7 +50,7 @@ def test_a_kept_view_has_the_rows_of_the_view(logdir: Path) -> None:
 
 def test_a_small_extent_keeps_the_costliest_rows_and_all_above_them(logdir: Path) -> None:
     result = stepscope.open(logdir).views(view="scope").result
-    kept = kept_view(result, Extent(rows=20, details=3))
+    kept = view_tree(result, Extent(rows=20, details=3))
     total = result.column("total_exec_micros")
     least = sorted(total.tolist(), reverse=True)[19]
     paths = set(kept["paths"])
@@ -63,7 +64,7 @@ def test_a_small_extent_keeps_the_costliest_rows_and_all_above_them(logdir: Path
 
 def test_depth_is_bounded(logdir: Path) -> None:
     result = stepscope.open(logdir).views(view="scope").result
-    assert len(kept_view(result, Extent(depth=1))["names"]) == int((result.depth <= 1).sum())
+    assert len(view_tree(result, Extent(depth=1))["names"]) == int((result.depth <= 1).sum())
 
 
 def test_the_index_and_findings_are_the_routes(logdir: Path) -> None:

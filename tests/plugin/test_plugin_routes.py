@@ -114,9 +114,9 @@ def test_the_callers_of_an_op_have_its_whole_time(apps: dict[str, Any]) -> None:
         ({"shape": "callers", "metric": "beauty"}, 400, "beauty"),
         ({"search": "/(/"}, 400, ""),
         ({"view": "op", "record_step": "x"}, 400, "record_step"),
-        ({"view": "x" * 60_000}, 400, "option view is"),
+        ({"view": "x" * 60_000}, 400, "invalid view"),
         ({"shape": "timeline", "start_ps": "9" * 4000}, 400, "start_ps"),
-        ({"offset": str(-(2**63))}, 400, "63 bits"),
+        ({"offset": str(-(2**63))}, 400, "64-bit"),
     ],
 )
 def test_a_wrong_question_is_answered_with_what_to_do(

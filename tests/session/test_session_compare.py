@@ -268,7 +268,7 @@ def test_without_pandas_a_data_frame_says_what_to_install(monkeypatch: pytest.Mo
 
 @pytest.mark.parametrize("lens", ["views", "throughput", "incore", "dcn"])
 def test_only_a_source_can_be_compared_with(lens: str) -> None:
-    with pytest.raises(OptionError, match=r"compare: 'x' is no source. Give .*stepscope.open"):
+    with pytest.raises(OptionError, match=r"compare: compare must be a Source, not 'x'. Pass .*stepscope.open"):
         getattr(stepscope.open(TRACE), lens)(compare="x")
 
 

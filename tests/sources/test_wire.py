@@ -27,7 +27,7 @@ def one_by_one(message: bytes) -> tuple[list[tuple[int, int, int]], bool]:
     out = []
     try:
         for f in fields(message, 0, len(message)):
-            out.append((f.number, signed(f.value), f.end))  # noqa: PERF401
+            out.append((f.number, signed(f.value), f.end))
     except MalformedWire:
         return out, True
     return out, False

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from stepscope.cli.lens_commands import add_choice, opened
+from stepscope.cli.lens_commands import add_selection, opened
 from stepscope.cli.output import print_json, print_rows
 
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("advise", help="tfprof's four checkers")
-    add_choice(parser, several=False)
+    add_selection(parser, several=False)
     parser.add_argument("--compat", choices=("tfprof",), help="tfprof's own words and figures")
     parser.add_argument("--checkers", help="names with commas (default: all)")
     parser.set_defaults(run_command=run)

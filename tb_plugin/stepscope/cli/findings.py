@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from stepscope.cli.lens_commands import add_choice, opened
+from stepscope.cli.lens_commands import add_selection, opened
 from stepscope.cli.output import print_problems, print_rows, printable
 
 _MOST_RUNS = 3
@@ -14,7 +14,7 @@ _MOST_RUNS = 3
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("findings", help="what to do first, over all lenses")
-    add_choice(parser, several=True)
+    add_selection(parser, several=True)
     parser.set_defaults(run_command=run)
 
 

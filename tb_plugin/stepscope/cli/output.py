@@ -12,7 +12,8 @@ from typing import Any
 import msgspec
 
 from stepscope.exporting.csv import to_csv
-from stepscope.exporting.tables import comparison_notes, comparison_rows, document_rows, leading_rows
+from stepscope.exporting.tables import comparison_notes, comparison_rows, document_rows, is_comparison
+from stepscope.lenses.registry import AnyLens
 from stepscope.model.diagnostic import Diagnostic
 
 MAX_TEXT = 60
@@ -21,20 +22,23 @@ _GAP = 2
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
-def print_document(lens: str, document: Mapping[str, Any], form: str) -> None:
+def print_document(lens: AnyLens, document: Mapping[str, Any], options: Any, form: str) -> None:
     """Prints a lens's document."""
     if form == "json":
         print_json(document)
-    elif form == "table" and "unmatched_share" in document:
+    elif form == "csv":
+        print_rows(document_rows(lens, document, options), form)
+    elif is_comparison(document):
         print_rows(comparison_rows(lens, document), form)
-        print(*comparison_notes(document), sep="\n")
-    elif form == "table" and "nodes" in document:
-        print_rows(leading_rows(document), form)
+        print(*comparison_notes(lens, document), sep="\n")
+    elif "sources" in document:
+        print_rows(document_rows(lens, document, options), form)
     else:
-        print_rows(document_rows(lens, document), form)
-        if form == "table" and "diagnosis" in document:
+        first, *others = lens.printed(document, options)
+        print_rows(first, form)
+        for table in others:
             print()
-            print_rows(document["diagnosis"]["causes"], form)
+            print_rows(table, form)
 
 
 def print_json(document: Any) -> None:

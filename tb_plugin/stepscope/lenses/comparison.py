@@ -22,6 +22,6 @@ class Comparison:
     rows: tuple[dict[str, Any], ...]
     unmatched_share: float
 
-    def to_json(self) -> dict[str, Any]:
-        """The comparison document of the public surface."""
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
+        """The comparison document of the public surface. A limit is for trees: these rows are few, and all returned."""
         return {"a": self.a, "b": self.b, "rows": list(self.rows), "unmatched_share": self.unmatched_share}

@@ -65,9 +65,16 @@ EXPORT = (
 
 def openapi() -> dict[str, Any]:
     """The OpenAPI description of the routes, made from the option tables."""
-    every = {spec.name: spec for table in TABLES.values() for spec in table}
-    takes = {lens: (*COMPARED, *(VIEWS if lens == "views" else ()), *table) for lens, table in TABLES.items()}
-    takes |= {"index": (), "options": (), "findings": RECORD, "export": (*COMPARED, *EXPORT, *every.values())}
+    takes: dict[str, tuple[OptionSpec, ...]] = {}
+    for lens, table in TABLES.items():
+        windows = VIEWS if lens == "views" else ()
+        takes[lens] = (*COMPARED, *windows, *table)
+    exported = {spec.name: spec for table in TABLES.values() for spec in table}
+    exported |= {spec.name: spec for spec in EXPORT}
+    takes["index"] = ()
+    takes["options"] = ()
+    takes["findings"] = RECORD
+    takes["export"] = (*COMPARED, *exported.values())
     paths = {ROUTE + name: _path(name, parameters) for name, parameters in takes.items()}
     return {"openapi": "3.0.3", "info": {"title": "StepScope", "version": __version__}, "paths": paths}
 

@@ -1,4 +1,4 @@
-"""A question to the routes: which record, and the texts of its parameters."""
+"""A request to the routes: which record, and the texts of its parameters."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _OUT_OF_RANGE = 1 << 63
 
 @dataclass(frozen=True)
 class Query:
-    """A question: the source, and the texts of its query string by parameter."""
+    """A request: the source, and the texts of its query string by parameter."""
 
     source: Source
     texts: Mapping[str, Sequence[str]]
@@ -28,33 +28,46 @@ class Query:
         return given[-1] if given else default
 
     def integer(self, name: str, default: int) -> int:
-        """The whole number given for a parameter.
+        """The integer given for a parameter.
 
         Raises:
-            OptionError: It is not one, or takes more than 63 bits.
+            OptionError: The text is not an integer, or takes more than 63 bits.
         """
         text = self.text(name)
+        if not text:
+            return default
         try:
-            number = int(text) if text else default
+            number = int(text)
         except ValueError:
             number = _OUT_OF_RANGE
         if abs(number) >= _OUT_OF_RANGE:
-            raise OptionError(f"{name} is {text[:80]!r}", where="query", remedy="Give a whole number of 63 bits")
+            found = f"{name} must be an integer, got {text[:80]!r}"
+            raise OptionError(found, where="query", remedy="It must fit in a signed 64-bit integer")
         return number
 
-    def chosen(self, *, run: str = "run") -> Source:
-        """The source with the run, name and step of the query."""
-        runs = tuple(text for text in self.texts.get(run, ()) if text)
-        step = self.text("record_step")
-        selection = Selection(runs, self.text("name") or None, self.integer("record_step", 0) if step else None)
+    def optional_integer(self, name: str) -> int | None:
+        """The integer given for a parameter, None where none is."""
+        return self.integer(name, 0) if self.text(name) else None
+
+    def selected(self, *, run: str = "run") -> Source:
+        """The source with the run, name and step of the query.
+
+        Args:
+            run: The parameter that names the run.
+        """
+        selection = Selection(
+            runs=tuple(text for text in self.texts.get(run, ()) if text),
+            name=self.text("name") or None,
+            record_step=self.optional_integer("record_step"),
+        )
         return dataclasses.replace(self.source, selection=selection)
 
     def baseline(self) -> Source | None:
-        """The source with the run to compare with, None when there is none."""
-        return self.chosen(run="compare") if self.text("compare") else None
+        """The source with the run to compare with, None where none is given."""
+        if not self.text("compare"):
+            return None
+        return self.selected(run="compare")
 
     def options(self, lens: str) -> dict[str, Any]:
-        """The options of a lens that the query gives."""
-        parsed = option_tables.parse(lens, self.texts)
-        names = {spec.name for spec in option_tables.TABLES[lens]} & set(self.texts)
-        return {name: getattr(parsed, name) for name in names}
+        """Checked values of the options of a lens that the query gives."""
+        return option_tables.parse(lens, self.texts)

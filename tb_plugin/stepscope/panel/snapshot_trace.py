@@ -39,6 +39,12 @@ def newest_profiles(refs: Sequence[RecordRef], extent: Extent) -> list[RecordRef
     return sorted(refs, key=lambda ref: -ref.written_wall_ns)[: extent.profiles]
 
 
+def trace_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+    """The tables and pictures of the newest profiles."""
+    for ref in newest_profiles(refs, extent):
+        yield from pane_documents(source, ref, extent)
+
+
 def pane_documents(source: Source, ref: RecordRef, extent: Extent) -> Iterator[SnapshotEntry]:
     """The documents behind the panes of a profile."""
     named = {"run": ref.run, "name": ref.name}

@@ -1,46 +1,48 @@
-"""What the routes answer of the single executions of a profile, by shape."""
+"""The single executions of a profile by the `shape` parameter of the `views` route, as it was before `trace`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from stepscope.lenses.trace.executions import DEFAULT_WIDTH_PX, Executions
-from stepscope.lenses.trace.order import merged
+from stepscope.lenses.registry import lens_named
+from stepscope.lenses.trace.options import DEFAULT_WIDTH_PX
 from stepscope.panel.request import Query
 
-SHAPES = ("breakdown", "launches", "timeline", "event", "memory", "ranks", "shapes", "kernels", "order")
+SHOW_OF_SHAPE = {
+    "breakdown": "steps",
+    "launches": "launches",
+    "timeline": "timeline",
+    "event": "event",
+    "memory": "memory",
+    "ranks": "ranks",
+    "shapes": "shapes",
+    "kernels": "kernels",
+    "order": "order",
+}
+"""What the trace lens calls each shape."""
+
+SHAPES = tuple(SHOW_OF_SHAPE)
 COMPARED_SHAPES = ("order",)
-"""Those that a question to two runs can ask for."""
+"""Shapes that a request with two runs can ask for."""
 
 
-def answer(query: Query, shape: str) -> dict[str, Any]:
-    """The document of a `shape` of the `views` route."""
-    source = query.chosen()
-    if shape == "ranks":
-        return source.ranks().to_json()
-    asked = source.executions()
-    window = (_optional(query, "start_ps"), _optional(query, "end_ps"), query.integer("width_px", DEFAULT_WIDTH_PX))
-    if shape == "timeline":
-        return asked.timeline(*window)
-    if shape == "shapes":
-        return asked.shapes()
-    if shape == "kernels":
-        return asked.kernels(by_launch=query.text("by") == "launch")
-    if shape == "order":
-        return _order(query, asked)
-    if shape == "event":
-        return asked.event(query.integer("id", 0))
-    if shape == "memory":
-        return asked.memory(query.text("device") or None, *window, query.integer("least_bytes", 0))
-    document: dict[str, Any] = getattr(asked, shape).to_json()
-    return document
+def trace_values(query: Query, shape: str) -> dict[str, Any]:
+    """The options of the trace lens for the parameters of a shape."""
+    return {
+        "show": SHOW_OF_SHAPE[shape],
+        "start_ps": query.optional_integer("start_ps"),
+        "end_ps": query.optional_integer("end_ps"),
+        "width_px": query.integer("width_px", DEFAULT_WIDTH_PX),
+        "device": query.text("device") or None,
+        "least_bytes": query.integer("least_bytes", 0),
+        "by": query.text("by") or "name",
+        "path": query.text("path"),
+        "execution": query.integer("id", 0),
+    }
 
 
-def _order(query: Query, asked: Executions) -> dict[str, Any]:
-    path, baseline = query.text("path"), query.baseline()
-    keys = asked.order(path)
-    return {"path": path, "keys": merged(keys, baseline.executions().order(path)) if baseline else keys}
-
-
-def _optional(query: Query, name: str) -> int | None:
-    return query.integer(name, 0) if query.text(name) else None
+def shape_document(query: Query, shape: str) -> dict[str, Any]:
+    """The document of a shape."""
+    baseline = query.baseline() if shape in COMPARED_SHAPES else None
+    answer = query.selected().ask(lens_named("trace"), trace_values(query, shape), baseline)
+    return answer.to_json()

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import NotFound, OptionError
+from stepscope.lenses.registry import lens_named
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.profile import NodeKind
 from stepscope.panel.trees import Bools, Icicle, Ints, Opened, open_rows, sorted_rows, visible_rows
-from stepscope.session import options as option_tables
+from stepscope.session.analysis import analyze_record
 from stepscope.session.source import Source
 
 MAX_ROWS = 500
@@ -209,8 +210,20 @@ def _indexed(texts: list[str]) -> tuple[list[str], list[int]]:
 
 
 def view_windows(source: Source, values: Mapping[str, Any]) -> Windows:
-    """The windows over a view of the chosen profile, with these options of the lens."""
-    chosen: ViewsOptions = option_tables.build("views", values)
-    ref = source.select_record("profile")
-    key = ("windows", ref.run, ref.name, ref.key, chosen)
-    return source.caches.views.get(key, lambda: Windows(source.view(ref, chosen)))
+    """The windows over a view of the selected profile.
+
+    Args:
+        source: Whose profile.
+        values: Checked values of the lens's options.
+    """
+    lens = lens_named("views")
+    options = ViewsOptions(**values)
+    ref = source.select_record(lens.record_kind)
+    key = ("windows", ref.run, ref.name, ref.key, options)
+
+    def make() -> Windows:
+        view = analyze_record(source, lens, ref, options)
+        assert isinstance(view, ViewResult)
+        return Windows(view)
+
+    return source.caches.views.get(key, make)

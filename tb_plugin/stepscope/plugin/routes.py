@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Callable
-from typing import Any
 
 from tensorboard import plugin_util
 from tensorboard.plugins import base_plugin
@@ -35,14 +33,7 @@ class Routes:
         self._refreshed_s = -REFRESH_S
         self._catalog: Catalog | None = None
         self._caches = Caches()
-        self._answers: dict[str, Callable[[Query], Any]] = {
-            "index": documents.index,
-            "views": documents.views,
-            "throughput": documents.throughput,
-            "incore": documents.incore,
-            "dcn": documents.dcn,
-            "findings": documents.findings,
-        }
+        self._documents = documents.routes()
 
     def answer(self, name: str, request: wrappers.Request) -> Answer:
         """The answer of a route."""
@@ -52,9 +43,10 @@ class Routes:
             return json_answer(openapi())
         query = Query(self._source(request), {key: request.args.getlist(key) for key in request.args})
         if name == "export":
-            body, content_type, file_name = export_file(query)
-            return Answer(body, content_type, headers=(("Content-Disposition", f'attachment; filename="{file_name}"'),))
-        return json_answer(self._answers[name](query))
+            file = export_file(query)
+            disposition = f'attachment; filename="{file.name}"'
+            return Answer(file.content, file.content_type, headers=(("Content-Disposition", disposition),))
+        return json_answer(self._documents[name](query))
 
     def has_records(self) -> bool:
         """Whether the log directory has anything for the tab."""

@@ -1,50 +1,51 @@
-"""The option tables of the lenses: flags, query parameters, chips and docs are made from them."""
+"""Options of the lenses from Python values and from texts. Each is checked once; the lens's dataclass is built once."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from stepscope.errors import OptionError
-from stepscope.lenses.dcn.options import DcnOptions
-from stepscope.lenses.incore.options import InCoreOptions
 from stepscope.lenses.options import OptionSpec, specs
-from stepscope.lenses.throughput.options import ThroughputOptions
-from stepscope.lenses.views.options import ViewsOptions
+from stepscope.lenses.registry import LENSES
 
-OPTION_TYPES: dict[str, type[Any]] = {
-    "views": ViewsOptions,
-    "throughput": ThroughputOptions,
-    "incore": InCoreOptions,
-    "dcn": DcnOptions,
-}
-TABLES: dict[str, tuple[OptionSpec, ...]] = {lens: specs(kind) for lens, kind in OPTION_TYPES.items()}
+TABLES: dict[str, tuple[OptionSpec, ...]] = {lens.name: specs(lens.options_type) for lens in LENSES}
+"""The options of each lens: flags, query parameters, chips and docs are made from them."""
+
+Values = Mapping[str, Any]
+"""Checked values of those options that were given."""
+
+_EMPTY_IS_A_VALUE = ("order_by",)
+"""Options whose '' does not mean "decide for me": no order is the natural one."""
 
 
-def build(lens: str, values: Mapping[str, Any]) -> Any:
-    """The options of a lens from Python values; those left out keep their default.
+def check(lens: str, given: Values) -> dict[str, Any]:
+    """Checks Python values.
 
     Raises:
-        OptionError: A name that the lens does not have, or a value of a wrong type.
+        OptionError: The lens has no option of that name, or a value is of a wrong type.
     """
     table = {spec.name: spec for spec in TABLES[lens]}
-    unknown = sorted(set(values) - set(table))
+    unknown = sorted(set(given) - set(table))
     if unknown:
-        raise OptionError(
-            f"{lens} has no option {unknown[0]!r}", where=lens, remedy=f"Choose from {', '.join(sorted(table))}"
-        )
-    checked = {name: _checked(lens, table[name], value) for name, value in values.items()}
-    return OPTION_TYPES[lens](**checked)
+        known = ", ".join(sorted(table))
+        raise OptionError(f"unknown option {unknown[0]!r}", where=lens, remedy=f"Choose from: {known}")
+    return {name: _checked(lens, table[name], value) for name, value in given.items()}
 
 
-def parse(lens: str, texts: Mapping[str, Sequence[str]]) -> Any:
-    """The options of a lens from texts, as a command line or a query string gives them.
+def parse(lens: str, texts: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Reads values from texts, as a command line or a query string gives them. Other names are ignored.
 
     A list is written as several values, or as one with commas, as tfprof has it.
+
+    Raises:
+        OptionError: A text cannot be read as the option's type.
     """
-    table = {spec.name: spec for spec in TABLES[lens]}
-    known = {name: given for name, given in texts.items() if name in table}
-    return build(lens, {name: _from_text(lens, table[name], given) for name, given in known.items()})
+    values = {}
+    for spec in TABLES[lens]:
+        if spec.name in texts:
+            values[spec.name] = _from_text(lens, spec, texts[spec.name])
+    return check(lens, values)
 
 
 def _from_text(lens: str, spec: OptionSpec, given: Sequence[str]) -> Any:
@@ -60,12 +61,11 @@ def _from_text(lens: str, spec: OptionSpec, given: Sequence[str]) -> Any:
 
 
 def _bool(text: str) -> bool:
-    return {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}[text.lower()]
+    words = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no": False}
+    return words[text.lower()]
 
 
-_EMPTY_IS_A_VALUE = ("order_by",)
-"""Options whose '' does not mean "decide for me": no order is the natural one."""
-_READERS: dict[str, Any] = {"int": int, "float": float, "str": str, "bool": _bool}
+_READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str, "bool": _bool}
 _PYTHON: dict[str, tuple[type[Any], ...]] = {
     "int": (int,),
     "float": (int, float),
@@ -78,13 +78,15 @@ _PYTHON: dict[str, tuple[type[Any], ...]] = {
 def _checked(lens: str, spec: OptionSpec, value: Any) -> Any:
     if value is None and spec.optional:
         return None
-    wrong = isinstance(value, bool) and spec.type != "bool"
-    if wrong or not isinstance(value, _PYTHON[spec.type]):
+    is_misused_bool = isinstance(value, bool) and spec.type != "bool"
+    if is_misused_bool or not isinstance(value, _PYTHON[spec.type]):
         raise _wrong(lens, spec, value)
     if spec.type == "strings":
-        return tuple(map(_text, value))
-    if spec.type in ("str", "float"):
-        value = _text(value) if spec.type == "str" else float(value)
+        return tuple(_text(part) for part in value)
+    if spec.type == "str":
+        value = _text(value)
+    if spec.type == "float":
+        value = float(value)
     if spec.choices and value not in spec.choices:
         raise _wrong(lens, spec, value)
     return value
@@ -95,6 +97,18 @@ def _text(value: Any) -> str:
     return str(value).encode("utf-8", "replace").decode()
 
 
+_TYPE_WORDS = {
+    "int": "an integer",
+    "float": "a number",
+    "str": "a string",
+    "bool": "true or false",
+    "strings": "a list of strings",
+}
+
+
 def _wrong(lens: str, spec: OptionSpec, value: Any) -> OptionError:
-    wanted = "one of " + ", ".join(spec.choices) if spec.choices else f"a value of type {spec.type}"
-    return OptionError(f"option {spec.name} is {value!r}", where=lens, remedy=f"Give {wanted}")
+    if spec.choices:
+        remedy = f"Choose from: {', '.join(spec.choices)}"
+        return OptionError(f"invalid {spec.name} {value!r}", where=lens, remedy=remedy)
+    wanted = _TYPE_WORDS[spec.type]
+    return OptionError(f"{spec.name} must be {wanted}, got {value!r}", where=lens, remedy=f"Give {wanted}")

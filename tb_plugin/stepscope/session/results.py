@@ -1,105 +1,87 @@
-"""Results with the forms that they can be had in."""
+"""Results as `stepscope.open(...)` returns them: with their document, rows, data frame and notebook table."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import dataclasses
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from stepscope.exporting.notebook import HtmlTable, data_frame, html_table
-from stepscope.exporting.tables import Row, document_rows, leading_rows, summary_rows
-from stepscope.exporting.trace_tables import shape_rows
+from stepscope.exporting.tables import comparison_rows, document_rows
+from stepscope.lenses.lens import HasComparisonDocument, HasDocument, Row
+from stepscope.lenses.registry import AnyLens
 from stepscope.lenses.views import ViewResult
 
+if TYPE_CHECKING:
+    import pandas
 
-class _Answer(HtmlTable):
-    """A result with its document. It has the result's attributes, too."""
+Result = TypeVar("Result", bound=HasDocument)
 
-    result: Any
 
-    def __getattr__(self, name: str) -> Any:
+@dataclass(frozen=True, repr=False)
+class LensAnswer(HtmlTable, Generic[Result]):
+    """The result of a lens, in the forms that it can be had in.
+
+    Attributes:
+        lens: The lens.
+        options: The options that the result is for.
+        result: The lens's result. Its attributes are those of the answer, too.
+    """
+
+    lens: AnyLens
+    options: Any
+    result: Result
+
+    def __getattr__(self, name: str) -> object:
         if name.startswith("__") or name == "result":
             raise AttributeError(name)
         return getattr(self.result, name)
 
+    def __repr__(self) -> str:
+        words = [self.lens.name]
+        for spec in dataclasses.fields(self.options):
+            value = getattr(self.options, spec.name)
+            if value != spec.default:
+                words.append(f"{spec.name}={value!r}")
+        return f"<{type(self).__name__} {' '.join(words)}>"
+
     def to_json(self) -> dict[str, Any]:
         """The document."""
-        document: dict[str, Any] = self.result.to_json()
-        return document
-
-
-@dataclass(frozen=True)
-class LensAnswer(_Answer):
-    """What `Source.throughput`, `incore` and `dcn` answer. The figures are in `result`, whose attributes it has too."""
-
-    lens: str
-    result: Any
+        return self.result.to_json()
 
     def rows(self) -> list[Row]:
-        """What there is to know first, as rows."""
-        return summary_rows(self.lens, self.to_json())
+        """The rows to read first."""
+        return self.lens.summary(self.to_json(), self.options)
 
-    def to_pandas(self) -> Any:
-        """The rows of the document as a pandas DataFrame. Needs pandas."""
-        return data_frame(document_rows(self.lens, self.to_json()))
+    def to_pandas(self) -> pandas.DataFrame:
+        """All rows of the document as a pandas DataFrame.
 
-
-@dataclass(frozen=True)
-class ShapeAnswer(_Answer):
-    """What `Source.breakdown`, `launches` and `ranks` answer. It has the attributes of `result`, too."""
-
-    shape: str
-    result: Any
-
-    def rows(self) -> list[Row]:
-        """The rows: steps, launches by kernel, or ranks. Times are in ps."""
-        return shape_rows(self.shape, self.to_json())
-
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame. Needs pandas."""
-        return data_frame(self.rows())
+        Raises:
+            OptionError: pandas is not installed.
+        """
+        return data_frame(document_rows(self.lens, self.to_json(), self.options))
 
 
-class FindingList(list[dict[str, Any]]):
-    """Findings as documents, in order; a notebook shows them as a table."""
-
-    def to_pandas(self) -> Any:
-        """The findings as a pandas DataFrame. Needs pandas."""
-        return data_frame(self)
-
-    def _repr_html_(self) -> str:
-        columns = ("cost_share", "title", "advice", "certainty")
-        rows = [{name: finding[name] for name in columns} for finding in self]
-        shares = [row["cost_share"] for row in rows]
-        return html_table(
-            [
-                row | {"cost_share": "" if share is None else f"{share:.1%}"}
-                for row, share in zip(rows, shares, strict=True)
-            ]
-        )
-
-
-@dataclass(frozen=True)
-class ViewsAnswer(HtmlTable):
-    """What `Source.views` answers. The figures are in `result`."""
-
-    result: ViewResult
+class ViewsAnswer(LensAnswer[ViewResult]):
+    """A view of a profile."""
 
     def __len__(self) -> int:
         return len(self.result)
 
-    def to_json(self) -> dict[str, Any]:
-        """The document: `view`, `options` and `nodes` in preorder."""
-        document: dict[str, Any] = self.result.to_json()
-        return document
+    def __repr__(self) -> str:
+        return f"<ViewsAnswer {self.result.view} view: {len(self.result):,} rows>"
 
     def rows(self) -> list[Row]:
-        """The rows of the view in order, with names indented by depth and the figures that are not 0 throughout."""
-        rows = document_rows("views", self.to_json())
-        used = {name for row in rows for name, value in row.items() if value not in (0, None)}
+        """The nodes in preorder, names indented by depth, without metrics that are 0 in every row."""
+        rows = document_rows(self.lens, self.to_json(), self.options)
+        used: set[str] = set()
+        for row in rows:
+            used.update(name for name, value in row.items() if value not in (0, None))
         return [{name: value for name, value in row.items() if name in used} for row in rows]
 
     def _repr_html_(self) -> str:
-        return html_table(leading_rows(self.to_json()))
+        return html_table(self.lens.summary(self.to_json(), self.options))
 
     def to_text(self) -> str:
         """tfprof's text, from the legend on."""
@@ -125,6 +107,74 @@ class ViewsAnswer(HtmlTable):
 
         return to_speedscope(self.result)
 
-    def to_pandas(self) -> Any:
-        """The rows as a pandas DataFrame. Needs pandas."""
+    def to_pandas(self) -> pandas.DataFrame:
+        """The nodes of the document as a pandas DataFrame.
+
+        Raises:
+            OptionError: pandas is not installed.
+        """
         return data_frame(self.to_json()["nodes"])
+
+
+@dataclass(frozen=True, repr=False)
+class ComparisonAnswer(HtmlTable):
+    """What `compare=` returns.
+
+    Attributes:
+        lens: The lens.
+        result: Its comparison.
+        notes: What the document says beside its rows.
+    """
+
+    lens: AnyLens
+    result: HasComparisonDocument
+    notes: Mapping[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        return f"<ComparisonAnswer {self.lens.name}>"
+
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
+        """The document: `a`, `b`, `rows` and `unmatched_share`, then what the lens adds.
+
+        Views add `view`, `per` (step or total), `renames` and `rows_total`, throughput adds `significance`.
+
+        Args:
+            limit: The most rows of a view, those that differ most. None: all.
+        """
+        return self.result.to_json(limit) | dict(self.notes)
+
+    def rows(self) -> list[Row]:
+        """A, B, delta and delta % of the leading metric, the largest change first."""
+        return comparison_rows(self.lens, self.to_json())
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas DataFrame.
+
+        Raises:
+            OptionError: pandas is not installed.
+        """
+        return data_frame(self.rows())
+
+
+class FindingList(list[dict[str, Any]]):
+    """Findings as documents, in order. A notebook shows them as a table."""
+
+    def __repr__(self) -> str:
+        return f"<FindingList: {len(self)} finding{'' if len(self) == 1 else 's'}>"
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The findings as a pandas DataFrame.
+
+        Raises:
+            OptionError: pandas is not installed.
+        """
+        return data_frame(self)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for finding in self:
+            share = finding["cost_share"]
+            row = {"cost_share": "" if share is None else f"{share:.1%}"}
+            row |= {name: finding[name] for name in ("title", "advice", "certainty")}
+            rows.append(row)
+        return html_table(rows)

@@ -250,7 +250,7 @@ def _finish(data: Bytes, active: Ints, at: Ints, stop: Ints, bad: list[Ints]) ->
         view = data.data
         try:
             for field in fields(view, begin, end):
-                out.append((message, field.number, _signed(field.value), field.end))  # noqa: PERF401
+                out.append((message, field.number, _signed(field.value), field.end))
         except MalformedWire:
             bad.append(np.array([message], np.int64))
     table = np.array(out, np.int64).reshape(-1, 4)

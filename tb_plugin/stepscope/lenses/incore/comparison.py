@@ -51,8 +51,8 @@ class Comparison:
     rows: tuple[ComparisonRow, ...]
     same_clock: bool
 
-    def to_json(self) -> dict[str, Any]:
-        """The document of the comparison."""
+    def to_json(self, limit: int | None = None) -> dict[str, Any]:
+        """The document of the comparison. Its rows are few: the limit is for trees, and changes nothing."""
         unmatched = sum(row.a is None or row.b is None for row in self.rows)
         return {
             "a": self.a,

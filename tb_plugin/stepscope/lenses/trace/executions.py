@@ -1,4 +1,4 @@
-"""Questions to the single executions of profiles: where steps spend their time, launches, a timeline, memory, ranks."""
+"""The single executions of a profile, with what is worked out of them once."""
 
 from __future__ import annotations
 
@@ -12,18 +12,66 @@ from stepscope.lenses.trace.breakdown import Breakdown, breakdown
 from stepscope.lenses.trace.lanes import LaidOut, laid_out
 from stepscope.lenses.trace.launches import Launches, launches
 from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
+from stepscope.lenses.trace.options import DEFAULT_WIDTH_PX, TraceOptions
 from stepscope.lenses.trace.order import scopes_in_time
+from stepscope.lenses.trace.ranks import Ranks, ranks
+from stepscope.lenses.trace.result import TraceResult
 from stepscope.model.profile import NodeKind, Profile
 
 MAX_WIDTH_PX = 4000
-DEFAULT_WIDTH_PX = 1000
 
 
 class Executions:
-    """The executions of one profile; what is worked out is kept."""
+    """The executions of one profile. What is worked out of them is kept.
 
-    def __init__(self, profile: Profile) -> None:
+    Args:
+        profile: The profile.
+        others: The profiles of the other ranks of its job, for `ranks`.
+    """
+
+    def __init__(self, profile: Profile, *others: Profile) -> None:
         self.profile = profile
+        self._job = (profile, *others)
+
+    def analyze(self, options: TraceOptions) -> TraceResult:
+        """The table, or the picture, that the options ask for."""
+        value = self._value(options.show)
+        document = self._document(options) if value is None else value.to_json()
+        return TraceResult(
+            show=options.show,
+            document=document,
+            value=value,
+            steps=len(self.profile.steps),
+            run=self.profile.header.run,
+        )
+
+    def _value(self, show: str) -> Breakdown | Launches | Ranks | None:
+        if show == "steps":
+            return self.breakdown
+        if show in ("launches", "idle"):
+            return self.launches
+        if show == "ranks":
+            return self.ranks
+        return None
+
+    def _document(self, options: TraceOptions) -> dict[str, Any]:
+        if options.show == "timeline":
+            return self.timeline(options.start_ps, options.end_ps, options.width_px)
+        if options.show == "kernels":
+            return self.kernels(by_launch=options.by == "launch")
+        if options.show == "shapes":
+            return self.shapes()
+        if options.show == "order":
+            return {"path": options.path, "keys": self.order(options.path)}
+        if options.show == "event":
+            return self.event(options.execution)
+        return self.memory(
+            device=options.device,
+            start_ps=options.start_ps,
+            end_ps=options.end_ps,
+            width_px=options.width_px,
+            least_bytes=options.least_bytes,
+        )
 
     @cached_property
     def breakdown(self) -> Breakdown:
@@ -34,6 +82,11 @@ class Executions:
     def launches(self) -> Launches:
         """Launch statistics and idle streams."""
         return launches(self.profile)
+
+    @cached_property
+    def ranks(self) -> Ranks:
+        """The ranks of the job side by side."""
+        return ranks(self._job)
 
     @cached_property
     def _layout(self) -> LaidOut:
