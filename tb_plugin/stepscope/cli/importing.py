@@ -27,6 +27,8 @@ def run(options: argparse.Namespace) -> int:
 
     found = expand(options.source)
     code = 0
+    for note in dict.fromkeys(group.note for group, _ in found.files if group.note):
+        say(note)
     with executor(options.jobs, options.scheduler, len(found.files)) as pool:
         for outcome in import_files(found.files, options.logdir, pool, run=options.run, name=options.name, bar=True):
             for line in outcome.warnings:

@@ -220,10 +220,12 @@ class FileCatalog:
     def _add(self, path: Path, found: Imported) -> None:
         for position, named in enumerate(found.records):
             header: Header = named.record.header
-            run = found.run or path.name
+            run = found.run_of(named) or path.name
             key = (str(path), position)
+            # Tags sort in the order of the file: of records of one time the last is the newest.
+            tag = f"{path}#{position:04}"
             ref = RecordRef(
-                run, named.record.KIND, named.name, f"{path}#{position}", key, named.step, named.step,
+                run, named.record.KIND, named.name, tag, key, named.step, named.step,
                 rows=named.record.rows, written_wall_ns=header.wall_anchor_ns, producer=header.producer,
             )  # fmt: skip
             self._records[ref] = named.record

@@ -15,7 +15,7 @@ from stepscope.errors import OptionError, StepscopeError, UnrecognisedSource
 from stepscope.lenses.throughput.scalars import rate_scalars
 from stepscope.model.throughput import Throughput
 from stepscope.sources import registry
-from stepscope.sources.format import Imported
+from stepscope.sources.format import FileGroup, Imported, NamedRecord
 from stepscope.store.sink import EventFileSink
 from stepscope.store.writing import RecordWriter
 
@@ -42,12 +42,12 @@ class Found:
     """What is to be imported.
 
     Attributes:
-        files: Each file or folder, with the folder that its run goes into: files of two folders are two runs, also
-            where they have one name.
-        skipped: Files in given folders that are of no recognised format.
+        files: Each group of files, with the folder that its run goes into: files of two folders are
+            two runs, also where they have one name.
+        skipped: Files in given folders that match no format.
     """
 
-    files: tuple[tuple[Path, str], ...]
+    files: tuple[tuple[FileGroup, str], ...]
     skipped: tuple[Path, ...]
 
 
@@ -57,17 +57,19 @@ def expand(sources: Sequence[str]) -> Found:
     Raises:
         UnrecognisedSource: There is none.
     """
-    found: list[tuple[Path, str]] = []
+    given: list[Path] = []
+    found: list[tuple[FileGroup, str]] = []
     skipped: list[Path] = []
     for path in map(Path, sources):
         if not path.is_dir() or registry.recognises(path):
-            found.append((path, ""))
+            given.append(path)
             continue
         for file in sorted(inner for inner in path.rglob("*") if inner.is_file()):
             if registry.recognises(file):
-                found.append((file, file.parent.relative_to(path).as_posix()))
+                found.append((FileGroup((file,)), file.parent.relative_to(path).as_posix()))
             else:
                 skipped.append(file)
+    found = [(group, "") for group in registry.group(given)] + found
     if not found:
         raise UnrecognisedSource(
             "no file of a recognised format", where=", ".join(sources), remedy="See: stepscope formats"
@@ -103,7 +105,7 @@ def executor(jobs: int, scheduler: str | None, files: int) -> Iterator[Executor 
 
 
 def import_files(
-    files: Sequence[tuple[Path, str]],
+    files: Sequence[tuple[FileGroup, str]],
     logdir: str,
     pool: Executor | None = None,
     *,
@@ -114,7 +116,7 @@ def import_files(
     """Imports files, each on its own: one that cannot be read does not stop the others.
 
     Args:
-        files: The files and folders, each with the folder that its run goes into, as `expand` finds them.
+        files: The groups of files, each with the folder that its run goes into, from `expand`.
         logdir: The log directory to write to.
         pool: Any executor; None reads in this process.
         run: The run to write to; by default the one that the file says.
@@ -125,30 +127,59 @@ def import_files(
 
     shown = bar and sys.stderr.isatty()
     if pool is None:
-        for file, folder in files:
-            yield import_file(file, os.path.join(logdir, folder), run, name, shown)
+        for group, folder in files:
+            yield import_group(group, os.path.join(logdir, folder), run, name, shown)
         return
-    waiting: list[Future[Outcome]] = [
-        pool.submit(import_file, file, os.path.join(logdir, folder), run, name) for file, folder in files
-    ]
+    waiting: list[Future[Outcome]] = []
+    for group, folder in files:
+        target = os.path.join(logdir, folder)
+        waiting.append(pool.submit(import_group, group, target, run, name))
     for done in tqdm(as_completed(waiting), total=len(waiting), unit="file", disable=not shown):
         yield done.result()
 
 
 def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
     """Imports one file or folder. Never raises: an import of hundreds goes on."""
+    return import_group(FileGroup((path,)), logdir, run, name, bar)
+
+
+def import_group(group: FileGroup, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
+    """Imports files that belong together. Never raises: an import of hundreds goes on."""
+    path = group.files[0]
+    label = ", ".join(str(file) for file in group.files)
     try:
-        found = _read(path, bar)
-        # The name of a file may be of bytes that are no text.
-        chosen = (run or found.run or path.name).encode("utf-8", "replace").decode()
-        written = _write(found, _directory(logdir, chosen), name)
+        imported = _read(group.files, bar)
+        written: list[str] = []
+        records_of = _by_run(imported, run or "", path.name)
+        for run_name, records in records_of.items():
+            written += _write(records, _directory(logdir, run_name), name)
     except StepscopeError as error:
-        return Outcome(str(path), error=str(error))
+        return Outcome(label, error=str(error))
     except Exception as error:
-        return Outcome(str(path), error=f"{path}: {type(error).__name__}: {error}. Report this with the file.")
-    losses = [loss for named in found.records for loss in named.record.header.losses]
-    warnings = tuple(f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip() for loss in losses)
-    return Outcome(str(path), chosen, tuple(written), warnings)
+        message = f"{path}: {type(error).__name__}: {error}. Report this with the file."
+        return Outcome(label, error=message)
+    losses = [loss for named in imported.records for loss in named.record.header.losses]
+    warnings = [f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip() for loss in dict.fromkeys(losses)]
+    return Outcome(
+        path=label,
+        run=", ".join(records_of),
+        written=tuple(written),
+        warnings=tuple(warnings),
+    )
+
+
+def _by_run(imported: Imported, run: str, file_name: str) -> dict[str, list[NamedRecord]]:
+    """The records of each run. Several runs lie below the run that the user names."""
+    names = {imported.run_of(named) for named in imported.records}
+    records_of: dict[str, list[NamedRecord]] = {}
+    for named in imported.records:
+        run_name = imported.run_of(named) or file_name
+        if run:
+            run_name = run if len(names) == 1 else f"{run}/{run_name}"
+        # The name of a file may be of bytes that are no text.
+        readable_name = run_name.encode("utf-8", "replace").decode()
+        records_of.setdefault(readable_name, []).append(named)
+    return records_of
 
 
 def _directory(logdir: str, run: str) -> Path:
@@ -162,26 +193,26 @@ def _directory(logdir: str, run: str) -> Path:
     return Path(logdir, run)
 
 
-def _read(path: Path, bar: bool) -> Imported:
+def _read(files: Sequence[Path], bar: bool) -> Imported:
     if not bar:
-        return registry.read(path)
+        return registry.read_group(files)
     from tqdm import tqdm
 
-    with tqdm(desc=path.name, unit="B", unit_scale=True) as progress:
+    with tqdm(desc=files[0].name, unit="B", unit_scale=True) as progress:
 
         def tell(done_bytes: int, total_bytes: int) -> None:
             progress.total = total_bytes
             progress.update(done_bytes - progress.n)
 
-        return registry.read(path, tell)
+        return registry.read_group(files, tell)
 
 
-def _write(found: Imported, directory: Path, name: str | None) -> list[str]:
+def _write(records: Sequence[NamedRecord], directory: Path, name: str | None) -> list[str]:
     sink = EventFileSink(str(directory))
     try:
         writer = RecordWriter(sink)
         tags = []
-        for named in found.records:
+        for named in records:
             steps = None if named.step is None else (named.step, named.step)
             tags.append(writer.write(named.record, name=name or named.name, steps=steps))
             if isinstance(named.record, Throughput):

@@ -1,22 +1,22 @@
-"""The foreign formats that are recognised, by content and not by name.
+"""The supported formats, recognized by content and not by name.
 
-A format's module is imported when it is asked for the first time.
+StepScope imports a format's module when it first looks at a file.
 """
 
 from __future__ import annotations
 
 import functools
 import importlib
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.content import head, noted_losses
-from stepscope.sources.format import Format, Imported, Progress
+from stepscope.sources.format import FileGroup, Format, Imported, Progress
 from stepscope.sources.unsupported import describe
 
-# In the order in which they are asked.
 MODULES = (
     "tfprof",
     "tfprof.raw",
@@ -39,11 +39,12 @@ MODULES = (
     "throughput.lightning_log",
     "throughput.keras_log",
 )
+"""In the order of recognition."""
 
 
 @functools.cache
 def formats() -> tuple[Format, ...]:
-    """All formats, in the order in which they are asked."""
+    """All formats, in the order of recognition."""
     modules = (importlib.import_module(f"stepscope.sources.{name}") for name in MODULES)
     return tuple(module.FORMAT for module in modules)
 
@@ -52,7 +53,7 @@ def recognise(path: Path) -> Format:
     """The format of a file or folder.
 
     Raises:
-        NotFound: There is nothing at the path.
+        NotFound: The path does not exist.
         UnrecognisedSource: No format matches.
         SourceError: The file cannot be opened.
     """
@@ -67,7 +68,7 @@ def recognise(path: Path) -> Format:
 
 
 def recognises(path: Path) -> bool:
-    """Whether a file or folder can be opened and is of any format."""
+    """Whether a file or folder can be opened and matches a format."""
     try:
         recognise(path)
     except (SourceError, NotFound):
@@ -75,28 +76,73 @@ def recognises(path: Path) -> bool:
     return True
 
 
+def group(paths: Sequence[Path]) -> list[FileGroup]:
+    """The files and folders to read, where files that belong together are one group.
+
+    Files that cannot be recognized are groups of their own: reading them raises the error.
+    """
+    groups: list[FileGroup] = []
+    files_of: dict[Format, list[Path]] = {}
+    for path in paths:
+        known = _format_of_file(path)
+        if known is None or known.group is None:
+            groups.append(FileGroup((path,)))
+        else:
+            files_of.setdefault(known, []).append(path)
+    for known, files in files_of.items():
+        assert known.group is not None
+        groups += known.group(files)
+    return groups
+
+
+def _format_of_file(path: Path) -> Format | None:
+    if path.is_dir():
+        return None
+    try:
+        return recognise(path)
+    except (SourceError, NotFound):
+        return None
+
+
 def read(path: Path, progress: Progress | None = None) -> Imported:
     """Reads a file or folder of any format.
 
     Raises:
-        RecordError: What it holds breaks a rule of the record's model.
-        StepscopeError: What `recognise` and the format's `read` raise.
+        RecordError: A record breaks a rule of its model.
+        StepscopeError: See `recognise` and the format's `read`.
     """
     known = recognise(path)
+    return _read_valid(path, lambda: known.read(path, progress))
+
+
+def read_group(files: Sequence[Path], progress: Progress | None = None) -> Imported:
+    """Reads files that `group` joined. Raises what `read` raises."""
+    first = files[0]
+    if len(files) == 1:
+        return read(first, progress)
+    known = recognise(first)
+    assert known.read_group is not None
+    read_together = known.read_group
+    return _read_valid(first, lambda: read_together(files, progress))
+
+
+def _read_valid(path: Path, read_records: Callable[[], Imported]) -> Imported:
+    """The records of a path, valid, with the losses of the files that were opened for them."""
     try:
         with noted_losses() as losses:
-            found = known.read(path, progress)
-        for named in found.records:
+            imported = read_records()
+        for named in imported.records:
             named.record.validate()
     except RecordError as error:
         raise error.within(str(path)) from error
-    return _with_losses(found, losses) if losses else found
+    return _with_losses(imported, losses) if losses else imported
 
 
-def _with_losses(found: Imported, losses: list[Diagnostic]) -> Imported:
+def _with_losses(imported: Imported, losses: list[Diagnostic]) -> Imported:
     records = []
-    for named in found.records:
+    for named in imported.records:
         header = named.record.header
-        told = replace(header, losses=tuple(dict.fromkeys((*header.losses, *losses))))
-        records.append(replace(named, record=replace(named.record, header=told)))
-    return replace(found, records=tuple(records))
+        all_losses = tuple(dict.fromkeys((*header.losses, *losses)))
+        record = replace(named.record, header=replace(header, losses=all_losses))
+        records.append(replace(named, record=record))
+    return replace(imported, records=tuple(records))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from stepscope.model.profile import LaneKind, NodeKind
 from stepscope.sources.xplane.cores import OPS_LINE
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
 from stepscope.sources.xplane.plane import Events, EventStats, PlaneView, text
-from stepscope.sources.xplane.wire import I64
+from stepscope.sources.xplane.wire import I64, Flags
 
 STEPS_LINE = "Steps"
 _ACCELERATOR = re.compile(r"/device:(TPU|GPU):\d+")
@@ -37,6 +37,10 @@ class Lane:
     duration: I64
     info: I64
     infos: list[OpInfo]
+
+    def take(self, rows: Flags) -> Lane:
+        """Some of the events."""
+        return replace(self, start=self.start[rows], duration=self.duration[rows], info=self.info[rows])
 
 
 @dataclass(frozen=True)

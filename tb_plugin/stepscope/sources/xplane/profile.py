@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from stepscope.model.columns import Header
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import (
     Allocations,
     Executions,
@@ -20,12 +22,14 @@ from stepscope.model.profile import (
     Steps,
 )
 from stepscope.sources.torch_trace.trees import distinct, nearest, nest, nesting_order, paths, self_time
-from stepscope.sources.xplane.lanes import PlaneLanes, StepMarks
+from stepscope.sources.xplane.lanes import Lane, PlaneLanes, StepMarks
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps
 from stepscope.sources.xplane.tables import Tables
 from stepscope.sources.xplane.wire import I64, Flags
 
 _MAX_SPREAD_NS = 1 << 52
+_YEAR_2001_NS = 10**18
+_LISTED_NAMES = 3
 
 
 @dataclass(frozen=True)
@@ -42,14 +46,45 @@ class _Runs:
 
 
 class ProfileBuilder:
-    """Builds a host's profile from the lanes of its planes."""
+    """Builds a host's profile from the lanes of its planes.
+
+    Attributes:
+        base_ns: The earliest time stamp; ticks count from it.
+        losses: Events that the profile leaves out.
+    """
 
     def __init__(self, planes: Sequence[PlaneLanes], programs: Mapping[int, ProgramOps]) -> None:
         self._planes = planes
         self._programs = programs
-        self._lanes = [(plane, lane) for plane in planes for lane in plane.lanes]
+        self.losses: list[Diagnostic] = []
+        self._lanes = self._timed_lanes()
         self._tables = Tables()
         self.base_ns = self._base()
+
+    def _timed_lanes(self) -> list[tuple[PlaneLanes, Lane]]:
+        """The lanes, without device work that has no start time.
+
+        CUPTI gives 0 for the start and end of work that it could not time. Such work would stretch
+        the profile back to its beginning, or to 1970.
+        """
+        lanes: list[tuple[PlaneLanes, Lane]] = []
+        untimed = Counter[str]()
+        has_absolute_clock = any(lane.timestamp_ns >= _YEAR_2001_NS for plane in self._planes for lane in plane.lanes)
+        for plane in self._planes:
+            plane_is_absolute = any(lane.timestamp_ns >= _YEAR_2001_NS for lane in plane.lanes)
+            for lane in plane.lanes:
+                if lane.kind == LaneKind.ACCELERATOR and has_absolute_clock and not lane.timestamp_ns:
+                    is_untimed = lane.start == 0
+                    if not plane_is_absolute:
+                        is_untimed &= lane.duration == 0
+                    names = [lane.infos[i].name for i in lane.info[is_untimed].tolist()]
+                    untimed.update(names)
+                    lane = lane.take(~is_untimed)
+                if len(lane.start):
+                    lanes.append((plane, lane))
+        if untimed:
+            self.losses.append(_untimed_loss(untimed))
+        return lanes
 
     def _base(self) -> int:
         """The earliest time stamp, of those on the clock of most events."""
@@ -243,6 +278,19 @@ class ProfileBuilder:
             device=np.array([strings(d) for mark in marks for d in mark.device], np.int32)[order],
             allocator=np.array([strings(a) if a else -1 for m in marks for a in m.allocator], np.int32)[order],
         )
+
+
+def _untimed_loss(untimed: Counter[str]) -> Diagnostic:
+    count = untimed.total()
+    noun = "kernel or copy has" if count == 1 else "kernels or copies have"
+    names = ", ".join(name for name, _ in untimed.most_common(_LISTED_NAMES))
+    more = ", …" if len(untimed) > _LISTED_NAMES else ""
+    return Diagnostic(
+        where="device streams",
+        what=f"{count} {noun} no time and no part in the profile: {names}{more}",
+        count=count,
+        remedy="Profile again; CUPTI could not time this work",
+    )
 
 
 def _around(lane: I64, start: I64, end: I64) -> I64:
