@@ -205,3 +205,36 @@ def test_kernels_without_a_time_are_left_out_and_said(shared: Path) -> None:
     losses = [loss.what for loss in profile.header.losses]
     assert losses == ["1 kernel or copy has no time and no part in the profile: k_untimed"]
     assert source.breakdown().to_json()["devices"][0]["utilization"] == [250_000_000, 1_000_000_000]
+
+
+def several_captures(tmp_path: Path) -> Path:
+    places = [f"plugins/profile/{T0}/a", f"plugins/profile/{T90}/a", f"plugins/profile/{T90}/b"]
+    return write(tmp_path / "logs", dict.fromkeys(places, ONE))
+
+
+def test_collectives_of_several_captures_are_never_added_up(tmp_path: Path) -> None:
+    root = several_captures(tmp_path)
+    assert list(stepscope.open(root).dcn().to_json()["hosts"]) == ["a", "b"]
+    first = stepscope.open(root, name=f"xplane {T0}").dcn().to_json()
+    assert list(first["hosts"]) == ["a"]
+    newest = stepscope.open(root).dcn().to_json()["hosts"]["a"]["all_cores"]
+    assert newest == first["hosts"]["a"]["all_cores"]
+
+
+@pytest.mark.parametrize(
+    ("command", "shown", "others"),
+    [
+        ("views", f"b {T90} is shown, the newest of 3 profile records", f"xplane {T0}, a {T90}"),
+        ("dcn", f"xplane {T90} is shown, the newest of 2 collectives records", f"xplane {T0}"),
+    ],
+)
+def test_command_says_which_of_several_records_is_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: str, shown: str, others: str
+) -> None:
+    root = several_captures(tmp_path)
+    assert main([command, str(root)]) == 0
+    message = capsys.readouterr().err
+    assert f"run logs: {shown}" in message
+    assert f"Choose another with --name and --record-step: {others}\n" in message
+    assert main([command, str(root), "--name", f"xplane {T0}"]) == 0
+    assert "is shown" not in capsys.readouterr().err

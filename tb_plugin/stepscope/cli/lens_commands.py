@@ -14,6 +14,7 @@ from stepscope.lenses.lens import Scope
 from stepscope.lenses.options import OptionSpec
 from stepscope.lenses.registry import LENSES, AnyLens, lens_named
 from stepscope.session import options as option_tables
+from stepscope.session.analysis import hidden_records
 from stepscope.session.opening import open as open_source
 from stepscope.session.results import ComparisonAnswer, LensAnswer, ViewsAnswer
 from stepscope.session.source import Source
@@ -137,6 +138,7 @@ def _ask(source: Source, lens: AnyLens, values: dict[str, Any], baseline: Source
     printed = {(problem.where, problem.what) for problem in before}
     after = [*source.problems(), *problems_of(answer)]
     print_problems([one for one in after if (one.where, one.what) not in printed])
+    print_problems(hidden_records(source, lens, lens.options_type(**values)))
     return answer
 
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from stepscope.lenses.lens import HasDocument, Scope
 from stepscope.lenses.registry import AnyLens
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import RecordRef
 from stepscope.session.job import job_refs
 from stepscope.session.results import ComparisonAnswer
+from stepscope.session.selection import candidates, hidden_among, newest
 
 if TYPE_CHECKING:
     from stepscope.session.source import Source
@@ -34,6 +36,21 @@ def analyze(source: Source, lens: AnyLens, options: Any) -> HasDocument:
         return result
 
     return source.caches.answers.get(key, make)
+
+
+def hidden_records(source: Source, lens: AnyLens, options: Any) -> list[Diagnostic]:
+    """Which of several records of a run the lens shows, and how to choose the others.
+
+    Raises:
+        NotFound: No record of the lens's kind is chosen.
+    """
+    scope = lens.scope(options)
+    if scope is Scope.JOB:
+        return []
+    refs = candidates(source.catalog.refs(), lens.record_kind, source.selection)
+    if scope is Scope.RECORD:
+        return hidden_among(refs, [newest(refs)])
+    return hidden_among(refs, source.select_records(lens.record_kind))
 
 
 def analyze_record(source: Source, lens: AnyLens, ref: RecordRef, options: Any) -> HasDocument:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 
 from stepscope.errors import NotFound, OptionError
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import RecordRef
+
+_LISTED = 8
+_CAPTURE_TIME = re.compile(r" \d{4}(?:_\d\d){5}.*")
+"""The end of the name of a record whose run has several captures."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +106,43 @@ def require_one_run(found: Sequence[RecordRef]) -> None:
 def newest(found: Sequence[RecordRef]) -> RecordRef:
     """The record that was written last."""
     return max(found, key=lambda ref: (ref.written_wall_ns, ref.last_step or 0, ref.tag))
+
+
+def newest_captures(found: Iterable[RecordRef]) -> list[RecordRef]:
+    """The newest capture of each run and profiler: hosts of different captures are never added up."""
+    latest: dict[tuple[str, str], RecordRef] = {}
+    for ref in found:
+        series = (ref.run, _CAPTURE_TIME.sub("", ref.name))
+        latest[series] = newest([ref, latest.get(series, ref)])
+    return list(latest.values())
+
+
+def hidden_among(found: Sequence[RecordRef], shown: Sequence[RecordRef]) -> list[Diagnostic]:
+    """For each run, which of several records of one kind is shown, and how to choose the others."""
+    hidden: dict[str, list[RecordRef]] = {}
+    for ref in found:
+        if ref not in shown:
+            hidden.setdefault(ref.run, []).append(ref)
+    diagnostics: list[Diagnostic] = []
+    for run, others in hidden.items():
+        visible = ", ".join(_label(ref) for ref in shown if ref.run == run)
+        names = ", ".join(_label(ref) for ref in others[-_LISTED:])
+        more = f" and {len(others) - _LISTED} more" if len(others) > _LISTED else ""
+        diagnostics.append(
+            Diagnostic(
+                where=f"run {run}",
+                what=f"{visible} is shown, the newest of {len(others) + 1} {others[0].kind} records",
+                count=0,
+                remedy=f"Choose another with --name and --record-step: {names}{more}",
+                run=run,
+            )
+        )
+    return diagnostics
+
+
+def _label(ref: RecordRef) -> str:
+    step = "" if ref.last_step is None else f" at step {ref.last_step}"
+    return f"{ref.name}{step}"
 
 
 def newest_of_each(found: Iterable[RecordRef]) -> list[RecordRef]:

@@ -12,6 +12,7 @@ from stepscope.findings import tfprof_advice
 from stepscope.lenses.registry import AnyLens, lens_named
 from stepscope.lenses.trace.executions import Executions
 from stepscope.lenses.views import ViewResult
+from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Record
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.session import options as option_tables
@@ -21,7 +22,14 @@ from stepscope.session.catalog import Catalog, RecordRef
 from stepscope.session.findings import findings
 from stepscope.session.lens_methods import LensMethods
 from stepscope.session.results import ComparisonAnswer, FindingList, LensAnswer, ViewsAnswer
-from stepscope.session.selection import Selection, candidates, newest, newest_of_each, require_one_run
+from stepscope.session.selection import (
+    Selection,
+    candidates,
+    newest,
+    newest_captures,
+    newest_of_each,
+    require_one_run,
+)
 
 
 @dataclass(frozen=True)
@@ -83,6 +91,8 @@ class Source(LensMethods):
     def select_records(self, kind: str) -> list[RecordRef]:
         """The references of the newest selected record of each run and name.
 
+        Of collectives, those of the newest capture of each run: several are never added up.
+
         Raises:
             OptionError: There are several runs, and none was selected.
             NotFound: No such record.
@@ -90,6 +100,8 @@ class Source(LensMethods):
         refs = candidates(self.catalog.refs(), kind, self.selection)
         if not self.selection.runs:
             require_one_run(refs)
+        if kind == Collectives.KIND:
+            return newest_captures(refs)
         return newest_of_each(refs)
 
     def read(self, ref: RecordRef) -> Record:
