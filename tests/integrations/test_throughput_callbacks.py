@@ -12,7 +12,8 @@ import pytest
 
 import stepscope
 from stepscope.integrations.batches import batch_size
-from stepscope.model.throughput import Throughput, merge
+from stepscope.model.throughput import Throughput
+from stepscope.model.throughput_merge import merge
 from stepscope.shim.loops import timed_batches
 from stepscope.store.local import LocalStore
 

@@ -22,8 +22,8 @@ from stepscope.model.throughput import (
     Resets,
     Spans,
     Throughput,
-    merge,
 )
+from stepscope.model.throughput_merge import merge
 
 stamps = st.integers(-(2**62), 2**62 - 1)
 counts = st.integers(-1, 2**53)

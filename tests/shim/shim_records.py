@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from stepscope.model.throughput import Throughput, merge
+from stepscope.model.throughput import Throughput
+from stepscope.model.throughput_merge import merge
 from stepscope.store.local import LocalStore
 
 

@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from stepscope.model.throughput import Throughput, merge
+from stepscope.model.throughput import Throughput
+from stepscope.model.throughput_merge import merge
 from stepscope.store.local import LocalStore
 
 OWN = "target = logdir"

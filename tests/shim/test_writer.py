@@ -244,9 +244,9 @@ class FailingSink:
         self._maybe_fail()
         self.blobs.append(tag)
 
-    def add_scalar(self, tag: str, value: float, *, step: int, wall_time_s: float) -> None:
+    def add_scalars(self, values: dict[str, float], *, step: int, wall_time_s: float) -> None:
         self._maybe_fail()
-        self.values.append(value)
+        self.values += values.values()
 
     def flush(self) -> None:
         pass

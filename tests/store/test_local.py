@@ -184,7 +184,7 @@ def test_a_pipe_beside_event_files_is_passed_over(tmp_path: Path) -> None:
 def test_a_scalar_at_no_time_is_left_out_and_said(tmp_path: Path, wall_time_s: float) -> None:
     sink = EventFileSink(tmp_path)
     for step, when in ((1, 10.0), (2, wall_time_s), (3, 12.0)):
-        sink.add_scalar("avg_samples_per_sec", 5.0, step=step, wall_time_s=when)
+        sink.add_scalars({"avg_samples_per_sec": 5.0}, step=step, wall_time_s=when)
     sink.close()
     store = fresh(tmp_path)
     (series,) = store.scalar_series()
@@ -277,7 +277,7 @@ def test_scalars_of_several_files_follow_each_other(tmp_path: Path) -> None:
     for start in (0, 3):
         sink = EventFileSink(tmp_path)
         for step in range(start, start + 3):
-            sink.add_scalar("avg_samples_per_sec", step, step=step, wall_time_s=1.0)
+            sink.add_scalars({"avg_samples_per_sec": step}, step=step, wall_time_s=1.0)
         sink.close()
     (series,) = fresh(tmp_path).scalar_series()
     assert series.step.tolist() == [0, 1, 2, 3, 4, 5]

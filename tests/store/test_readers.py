@@ -158,14 +158,14 @@ def test_restart_with_overlapping_steps_and_another_writers_purge_loses_nothing(
     writer = RecordWriter(first, session="first")
     for step in range(10):
         writer.write(profile(2, seed=step), name="p", steps=(step, step))
-        first.add_scalar("loss", step, step=step, wall_time_s=float(step))
+        first.add_scalars({"loss": step}, step=step, wall_time_s=float(step))
     first.close()
     second = EventFileSink(run)
     purge = Event(wall_time=20, step=5, session_log=SessionLog(status=SessionLog.START))
     second._add([purge.SerializeToString()])
     writer = RecordWriter(second, session="second")
     for step in range(5, 8):
-        second.add_scalar("loss", step, step=step, wall_time_s=20.0 + step)
+        second.add_scalars({"loss": step}, step=step, wall_time_s=20.0 + step)
         writer.write(profile(3, seed=step), name="p", steps=(step, step))
     second._add([purge.SerializeToString()])
     second.close()
@@ -312,13 +312,13 @@ def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(tmp_pat
         add_blobs(tag, content, [*blobs[:-1], bytes(last)], step=step, wall_time_s=wall_time_s)
 
     sink.add_blobs = damage  # type: ignore[assignment, method-assign]
-    RecordWriter(sink).write(profile(50), name="p")
+    RecordWriter(sink).write(profile(5000), name="p")
     sink.close()
     store = open_store(tmp_path)
     settle(store, lambda s: len(s.entries()) == 1)
     with pytest.raises(DamagedRecord, match="checksum"):
         store.read(only(store))
-    assert len(store.read(only(store), groups=["strings"]).strings) == 50  # type: ignore[attr-defined]
+    assert len(store.read(only(store), groups=["strings"]).strings) == 5000  # type: ignore[attr-defined]
 
 
 def test_an_unreadable_index_is_a_problem_of_its_record_alone(tmp_path: Path, open_store: OpenStore) -> None:
@@ -346,7 +346,7 @@ def test_scalars_of_rates_are_series_and_others_are_not(tmp_path: Path, open_sto
     sink = EventFileSink(tmp_path / "run")
     for step in range(20):
         for tag in ("avg_samples_per_sec", "eval/local_tokens_per_sec", "loss", "avg_samples_per_sec/x", "per_sec"):
-            sink.add_scalar(tag, step / 4, step=step, wall_time_s=100.0 + step)
+            sink.add_scalars({tag: step / 4}, step=step, wall_time_s=100.0 + step)
     sink.close()
     store = open_store(tmp_path)
     settle(store, lambda s: len(s.scalar_series()) == 2 and len(s.scalar_series()[0].step) == 20)
@@ -363,7 +363,7 @@ def test_scalars_of_rates_are_series_and_others_are_not(tmp_path: Path, open_sto
 
 def test_values_of_other_plugins_are_passed_over(tmp_path: Path, open_store: OpenStore) -> None:
     sink = EventFileSink(tmp_path / "run")
-    sink.add_scalar("stepscope/profile/p/s-0", 1.0, step=0, wall_time_s=1.0)
+    sink.add_scalars({"stepscope/profile/p/s-0": 1.0}, step=0, wall_time_s=1.0)
     sink._add([Event(wall_time=1.0, graph_def=b"\x0a\x09stepscope" * 1000).SerializeToString()])
     RecordWriter(sink).write(profile(2), name="p")
     sink.close()

@@ -14,9 +14,9 @@ import pytest
 
 import stepscope
 from paths import DATA
+from stepscope.lenses.registry import BY_NAME
 from stepscope.model.columns import Group, Strings
 from stepscope.model.kinds import KINDS
-from stepscope.session.lenses import LENS_KINDS
 
 FOLDERS = sorted((DATA / "records").iterdir())
 
@@ -44,8 +44,8 @@ def test_each_column_is_read_as_it_was_written(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
-@pytest.mark.parametrize("lens", LENS_KINDS)
+@pytest.mark.parametrize("lens", BY_NAME)
 def test_each_lens_answers_for_it(folder: Path, lens: str) -> None:
-    runs = {ref.run for ref in stepscope.open(folder).catalog.refs() if ref.kind == LENS_KINDS[lens]}
+    runs = {ref.run for ref in stepscope.open(folder).catalog.refs() if ref.kind == BY_NAME[lens].record_kind}
     (run,) = runs
     assert getattr(stepscope.open(folder, run=run), lens)().to_json()

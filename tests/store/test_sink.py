@@ -32,7 +32,7 @@ def events_of(path: Path | None) -> list[Event]:
 def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
     sink.add_blobs("stepscope/x", b"content", [b"one", b"", b"th\x00ree"], step=-5, wall_time_s=12.5)
-    sink.add_scalar("rate", 0.1, step=2**40, wall_time_s=13.5)
+    sink.add_scalars({"rate": 0.1}, step=2**40, wall_time_s=13.5)
     sink.close()
     version, blobs, scalar = events_of(sink.path)
     assert version.file_version == "brain.Event:2"
@@ -50,10 +50,10 @@ def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:
 @pytest.mark.skipif(os.name == "nt", reason="Windows keeps a file that is open")
 def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path / "run")
-    sink.add_scalar("rate", 1.0, step=1, wall_time_s=1.0)
+    sink.add_scalars({"rate": 1.0}, step=1, wall_time_s=1.0)
     sink.flush()
     shutil.rmtree(tmp_path / "run")
-    sink.add_scalar("rate", 2.0, step=2, wall_time_s=2.0)
+    sink.add_scalars({"rate": 2.0}, step=2, wall_time_s=2.0)
     sink.close()
     version, scalar = events_of(sink.path)
     assert version.file_version == "brain.Event:2"
@@ -61,13 +61,13 @@ def test_a_file_that_was_deleted_is_made_anew(tmp_path: Path) -> None:
 
 
 def test_event_bytes_are_what_protobuf_would_write(tmp_path: Path) -> None:
-    made = b"".join(events.scalar_event("größe", 1.5, 7, 2.5))
+    made = b"".join(events.scalar_event({"größe": 1.5}, 7, 2.5))
     assert Event.FromString(made).SerializeToString() == made
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), -1e300, 3.4028236e38, 0.0, 1e-300])
 def test_any_number_can_be_a_scalar(value: float) -> None:
-    event = Event.FromString(b"".join(events.scalar_event("x\ud800", value, 0, 1.0)))
+    event = Event.FromString(b"".join(events.scalar_event({"x\ud800": value}, 0, 1.0)))
     with np.errstate(over="ignore"):
         assert np.array_equal(event.summary.value[0].simple_value, float(np.float32(value)), equal_nan=True)
 
@@ -95,14 +95,14 @@ def test_versions_of_a_tag_have_rising_steps_below_every_training_step(tmp_path:
 
 def test_nothing_is_in_the_file_before_a_flush_and_all_of_it_after(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
-    sink.add_scalar("x_per_sec", 1.0, step=1, wall_time_s=1.0)
+    sink.add_scalars({"x_per_sec": 1.0}, step=1, wall_time_s=1.0)
     assert len(events_of(sink.path)) == 1
     sink.flush()
     assert len(events_of(sink.path)) == 2
     sink.close()
     sink.close()
     with pytest.raises(StoreError, match="after close"):
-        sink.add_scalar("x", 1.0, step=1, wall_time_s=1.0)
+        sink.add_scalars({"x": 1.0}, step=1, wall_time_s=1.0)
 
 
 def test_threads_may_write_at_once(tmp_path: Path) -> None:
@@ -145,12 +145,12 @@ def test_a_full_disk_leaves_no_torn_record_and_loses_nothing_once_there_is_room(
     sink._file.close()
     disk = FullDisk()
     sink._file, sink._written_bytes = disk, 0  # type: ignore[assignment]
-    sink.add_scalar("x_per_sec", 1.0, step=1, wall_time_s=1.0)
+    sink.add_scalars({"x_per_sec": 1.0}, step=1, wall_time_s=1.0)
     with pytest.raises(StoreError, match="No space left"):
         sink.flush()
     assert disk.getvalue() == b""
     disk.room = 1000
-    sink.add_scalar("x_per_sec", 2.0, step=2, wall_time_s=1.0)
+    sink.add_scalars({"x_per_sec": 2.0}, step=2, wall_time_s=1.0)
     sink.flush()
     (tmp_path / "copy").write_bytes(disk.getvalue())
     assert [event.step for event in events_of(tmp_path / "copy")] == [1, 2]
@@ -189,7 +189,7 @@ def test_a_file_made_anew_lies_where_the_first_did(tmp_path: Path, monkeypatch: 
     assert sink.path is not None
     sink.path.unlink()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    sink.add_scalar("x", 1.0, step=1, wall_time_s=1.0)
+    sink.add_scalars({"x": 1.0}, step=1, wall_time_s=1.0)
     sink.close()
     assert [path.parent for path in tmp_path.rglob("*tfevents*")] == [tmp_path / "run"]
 
@@ -199,7 +199,7 @@ def test_what_waits_for_the_disk_has_a_limit(tmp_path: Path, monkeypatch: pytest
     sink = EventFileSink(tmp_path)
     sink.add_blobs("t", b"", [bytes(200)], step=1, wall_time_s=1.0)
     with pytest.raises(LimitExceeded, match="bytes wait"):
-        sink.add_scalar("x", 1.0, step=1, wall_time_s=1.0)
+        sink.add_scalars({"x": 1.0}, step=1, wall_time_s=1.0)
     sink.close()
 
 

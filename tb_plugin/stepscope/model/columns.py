@@ -18,7 +18,7 @@ from google.protobuf.message import DecodeError
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
-from stepscope.model import wire
+from stepscope.model import deltas, wire
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import common_pb2
@@ -29,12 +29,12 @@ Ints = NDArray[np.int64]
 _DTYPES: dict[str, int] = {name.lower(): number for name, number in common_pb2.DType.items() if number}
 _NUMPY: dict[int, np.dtype[Any]] = {number: np.dtype(name) for name, number in _DTYPES.items()}
 # Field numbers of Column.
-_DTYPE, _LENGTH, _DATA = 1, 2, 3
+_DTYPE, _LENGTH, _DATA, _ENCODING = 1, 2, 3, 4
 # A varint of ten bytes is still one.
 _MOST_SPARE = 9
 
 
-def column(dtype: str, doc: str, *, default: int | None = None) -> Any:
+def column(dtype: str, doc: str, *, default: int | None = None, grows: bool = False) -> Any:
     """Declares a column of a group.
 
     Args:
@@ -43,8 +43,10 @@ def column(dtype: str, doc: str, *, default: int | None = None) -> Any:
         default: The value of every element where a column is left out of the constructor or missing in a stored record.
             Without one, a left-out column makes an invalid group unless the group is empty. A column of nothing but its
             default is not stored.
+        grows: Whether an int64 column grows by nearly the same number each time, as stamps do: a small one is then
+            stored as differences.
     """
-    metadata = {"dtype": np.dtype(dtype), "doc": doc, "default": default}
+    metadata = {"dtype": np.dtype(dtype), "doc": doc, "default": default, "grows": grows}
     return field(default_factory=lambda: np.empty(0, dtype), metadata=metadata)
 
 
@@ -239,39 +241,55 @@ class Record:
 
 @dataclass(frozen=True)
 class Element:
-    """A part of a record's message, with the names of what it holds: `group`, or `group.column`."""
+    """A part of a record's message, with the names of what it holds: `header`, `group`, or `group.column`."""
 
     fields: tuple[str, ...]
     body: bytes
 
 
 LARGE_COLUMN_BYTES = 1 << 20
+COMPACT_BYTES = 4096
 CHUNK_BYTES = 16 << 20
 
 
 def encode(record: Record) -> list[Element]:
     """Encodes a record as parts whose messages, merged in order, are the record's message.
 
-    The first part holds the header and the scalars. Each group is one part, but a column over 1 MiB is a part of its
-    own (cut at 16 MiB), so that a reader can take only the columns it needs.
+    The first part holds the header and the scalars. Each group is one part, but a column over 1 MiB is a part by itself
+    (cut at 16 MiB), so that a reader can take only the columns it needs. A record below 4 KiB is one part.
     """
     return list(iter_encoded(record))
 
 
 def iter_encoded(record: Record) -> Iterator[Element]:
     """The parts of `encode`, one at a time, so that a large record is not held twice."""
-    first = record.MESSAGE()
-    names: list[str] = []
-    for spec in dataclasses.fields(record):
-        value = getattr(record, spec.name)
-        if not isinstance(value, Group | Strings):
-            names.append(spec.name)
-            _set_scalar(first, spec.name, value)
-    yield Element(tuple(names), first.SerializeToString())
+    small = [Element(("header",), _encode_scalars(record))]
     for spec in dataclasses.fields(record):
         value = getattr(record, spec.name)
         if isinstance(value, Group | Strings):
-            yield from _encode_group(record.MESSAGE.DESCRIPTOR.fields_by_name[spec.name], value)
+            small += _encode_small(record.MESSAGE.DESCRIPTOR.fields_by_name[spec.name], value)
+    if sum(len(element.body) for element in small) <= COMPACT_BYTES:
+        small = [_merged(small)]
+    yield from small
+    for spec in dataclasses.fields(record):
+        value = getattr(record, spec.name)
+        if isinstance(value, Group | Strings):
+            yield from _encode_large(record.MESSAGE.DESCRIPTOR.fields_by_name[spec.name], value)
+
+
+def _encode_scalars(record: Record) -> bytes:
+    message = record.MESSAGE()
+    for spec in dataclasses.fields(record):
+        value = getattr(record, spec.name)
+        if not isinstance(value, Group | Strings):
+            _set_scalar(message, spec.name, value)
+    encoded: bytes = message.SerializeToString()
+    return encoded
+
+
+def _merged(elements: Sequence[Element]) -> Element:
+    names = [name for element in elements for name in element.fields]
+    return Element(tuple(names), b"".join(element.body for element in elements))
 
 
 def _stored_arrays(value: Group | Strings) -> Iterator[tuple[str, Array]]:
@@ -291,22 +309,40 @@ def _all_equal(array: Array, value: int | None) -> bool:
     return array.strides == (0,) or bool((array == value).all())
 
 
-def _encode_group(field: Any, value: Group | Strings) -> Iterator[Element]:
-    small: list[Buffer] = []
-    small_names: list[str] = []
+def _growing(value: Group | Strings) -> frozenset[str]:
+    """The columns that are stored as differences."""
+    if isinstance(value, Strings):
+        return frozenset()
+    return frozenset(spec.name for spec in dataclasses.fields(value) if spec.metadata["grows"])
+
+
+def _encode_small(field: Any, value: Group | Strings) -> Iterator[Element]:
+    """The columns of a group that lie in one element together."""
+    chunks: list[Buffer] = []
+    names: list[str] = []
+    growing = _growing(value)
+    is_whole = True
     for name, array in _stored_arrays(value):
-        column_number = field.message_type.fields_by_name[name].number
-        path = f"{field.name}.{name}"
         if array.nbytes > LARGE_COLUMN_BYTES:
-            step = CHUNK_BYTES // array.itemsize
-            for start in range(0, len(array), step):
-                chunks = _aligned_column(field.number, column_number, array, array[start : start + step])
-                yield Element((path,), b"".join(chunks))
+            is_whole = False
         elif len(array):
-            small_names.append(path)
-            small += _column(field.number, column_number, array, array)
-    if small_names:
-        yield Element(tuple(small_names), b"".join(small))
+            number = field.message_type.fields_by_name[name].number
+            chunks += _small_column(field.number, number, array, grows=name in growing)
+            names.append(f"{field.name}.{name}")
+    if names:
+        yield Element((field.name,) if is_whole else tuple(names), b"".join(chunks))
+
+
+def _encode_large(field: Any, value: Group | Strings) -> Iterator[Element]:
+    """The columns of a group that lie in elements of their own."""
+    for name, array in _stored_arrays(value):
+        if array.nbytes <= LARGE_COLUMN_BYTES:
+            continue
+        number = field.message_type.fields_by_name[name].number
+        step = CHUNK_BYTES // array.itemsize
+        for start in range(0, len(array), step):
+            chunks = _aligned_column(field.number, number, array, array[start : start + step])
+            yield Element((f"{field.name}.{name}",), b"".join(chunks))
 
 
 def _column(group_number: int, column_number: int, array: Array, chunk: Array, spare: int = 0) -> list[Buffer]:
@@ -315,6 +351,16 @@ def _column(group_number: int, column_number: int, array: Array, chunk: Array, s
     head = wire.number_field(_DTYPE, _DTYPES[array.dtype.name], spare) + wire.number_field(_LENGTH, len(array))
     data = wire.delimited(_DATA, little.data.cast("B"))
     return wire.delimited(group_number, *wire.delimited(column_number, head, *data))
+
+
+def _small_column(group_number: int, column_number: int, array: Array, *, grows: bool) -> list[Buffer]:
+    """The record's message with nothing but a column, which lies in one element."""
+    if not grows:
+        return _column(group_number, column_number, array, array)
+    head = wire.number_field(_DTYPE, _DTYPES["int64"]) + wire.number_field(_LENGTH, len(array))
+    encoding = wire.number_field(_ENCODING, common_pb2.DELTAS)
+    data = wire.delimited(_DATA, deltas.encode(array))
+    return wire.delimited(group_number, *wire.delimited(column_number, head, encoding, *data))
 
 
 def _aligned_column(group_number: int, column_number: int, array: Array, chunk: Array) -> list[Buffer]:
@@ -349,16 +395,24 @@ def _storable(value: Any) -> Any:
 R = TypeVar("R", bound=Record)
 
 
-def decode(record_type: type[R], bodies: Iterable[Buffer], where: str = "") -> R:
+def decode(
+    record_type: type[R], bodies: Iterable[Buffer], where: str = "", *, wanted: Collection[str] | None = None
+) -> R:
     """Decodes a record from the bodies of its elements, or from some of them: absent groups come out empty.
 
     Columns are views of the bodies where a column is in one body, and aligned there.
+
+    Args:
+        record_type: The type of the record.
+        bodies: The bodies.
+        where: The place that an error names.
+        wanted: The groups to decode, None for all; the others come out empty.
 
     Raises:
         RecordError: A body is no part of such a record, or a column does not hold what it declares.
     """
     fields = {f.number: f for f in record_type.MESSAGE.DESCRIPTOR.fields}
-    groups = {spec.name: spec for spec in dataclasses.fields(record_type) if _is_group(spec)}
+    groups = {spec.name: spec for spec in dataclasses.fields(record_type) if is_group(spec)}
     columns: dict[str, _Pieces] = {}
     message = record_type.MESSAGE()
     try:
@@ -372,6 +426,8 @@ def decode(record_type: type[R], bodies: Iterable[Buffer], where: str = "") -> R
         ) from error
     values: dict[str, Any] = {}
     for spec in dataclasses.fields(record_type):
+        if spec.name in groups and wanted is not None and spec.name not in wanted:
+            continue
         if spec.name in groups:
             values[spec.name] = _decode_group(spec, columns, where)
         else:
@@ -379,7 +435,8 @@ def decode(record_type: type[R], bodies: Iterable[Buffer], where: str = "") -> R
     return record_type(**values)
 
 
-def _is_group(spec: dataclasses.Field[Any]) -> bool:
+def is_group(spec: dataclasses.Field[Any]) -> bool:
+    """Whether a field of a record is a group or a string table."""
     factory = spec.default_factory
     return isinstance(factory, type) and issubclass(factory, Group | Strings)
 
@@ -390,6 +447,7 @@ class _Pieces:
 
     dtype: int = 0
     length: int = 0
+    encoding: int = common_pb2.PLAIN
     data: list[memoryview] = field(default_factory=list)
 
     def is_whole(self) -> bool:
@@ -421,6 +479,8 @@ def _take_column(view: memoryview, start: int, end: int, pieces: _Pieces) -> Non
             pieces.dtype = value
         elif tag == _LENGTH << 3:
             pieces.length = value
+        elif tag == _ENCODING << 3:
+            pieces.encoding = value
         elif tag == _DATA << 3 | wire.DELIMITED:
             pieces.data.append(view[value:after])
     if len(pieces.data) > 1 and pieces.is_whole():
@@ -451,6 +511,8 @@ def _header(message: Any) -> Header:
 
 
 def _array(pieces: _Pieces, where: str) -> Array:
+    if pieces.encoding != common_pb2.PLAIN:
+        return _from_deltas(pieces, where)
     dtype = _NUMPY.get(pieces.dtype)
     if dtype is None or not pieces.is_whole():
         size = sum(map(len, pieces.data))
@@ -464,6 +526,17 @@ def _array(pieces: _Pieces, where: str) -> Array:
     array: Array = (raw.copy() if raw.ctypes.data % dtype.alignment else raw).view(dtype)
     # A dtype of stated byte order would keep numpy from its fast loops.
     return array if sys.byteorder == "little" else array.byteswap()
+
+
+def _from_deltas(pieces: _Pieces, where: str) -> Array:
+    if pieces.encoding != common_pb2.DELTAS:
+        remedy = "Upgrade StepScope"
+        raise RecordError(f"column encoding {pieces.encoding} is unknown", where=where, remedy=remedy)
+    data = np.frombuffer(b"".join(pieces.data), np.uint8)
+    try:
+        return deltas.decode(data, pieces.length)
+    except ValueError as error:
+        raise RecordError(f"column is damaged: {error}", where=where, remedy="Write the record again") from error
 
 
 def _joined(data: list[memoryview]) -> NDArray[np.uint8]:

@@ -43,8 +43,17 @@ def with_first_columns(kind: str, groups: Collection[str]) -> set[str]:
     return wanted
 
 
-def decode(kind: str, schema: int, bodies: Iterable[Buffer], where: str = "") -> Record:
-    """Decodes a record of any kind from the bodies of its elements, or from some of them.
+def groups_of(kind: str) -> frozenset[str]:
+    """The names of the groups and string tables of a kind of record; empty for a kind that is not known."""
+    if kind not in KINDS:
+        return frozenset()
+    return frozenset(spec.name for spec in dataclasses.fields(KINDS[kind]) if columns.is_group(spec))
+
+
+def decode(
+    kind: str, schema: int, bodies: Iterable[Buffer], where: str = "", *, wanted: Collection[str] | None = None
+) -> Record:
+    """Decodes a record of any kind from the bodies of its elements, or from some of them: see `columns.decode`.
 
     Raises:
         NewerSchema: The kind or its schema is not known to this version.
@@ -53,4 +62,4 @@ def decode(kind: str, schema: int, bodies: Iterable[Buffer], where: str = "") ->
     reason = why_unsupported(kind, schema)
     if reason is not None:
         raise NewerSchema(reason, where=where, remedy=UPGRADE)
-    return columns.decode(KINDS[kind], bodies, where)
+    return columns.decode(KINDS[kind], bodies, where, wanted=wanted)

@@ -20,6 +20,11 @@ class DType(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
     FLOAT32: _ClassVar[DType]
     FLOAT64: _ClassVar[DType]
     BOOL: _ClassVar[DType]
+
+class Encoding(int, metaclass=_enum_type_wrapper.EnumTypeWrapper):
+    __slots__ = ()
+    PLAIN: _ClassVar[Encoding]
+    DELTAS: _ClassVar[Encoding]
 DTYPE_UNSPECIFIED: DType
 INT8: DType
 INT16: DType
@@ -32,16 +37,20 @@ UINT64: DType
 FLOAT32: DType
 FLOAT64: DType
 BOOL: DType
+PLAIN: Encoding
+DELTAS: Encoding
 
 class Column(_message.Message):
-    __slots__ = ("dtype", "length", "data")
+    __slots__ = ("dtype", "length", "data", "encoding")
     DTYPE_FIELD_NUMBER: _ClassVar[int]
     LENGTH_FIELD_NUMBER: _ClassVar[int]
     DATA_FIELD_NUMBER: _ClassVar[int]
+    ENCODING_FIELD_NUMBER: _ClassVar[int]
     dtype: DType
     length: int
     data: _containers.RepeatedScalarFieldContainer[bytes]
-    def __init__(self, dtype: _Optional[_Union[DType, str]] = ..., length: _Optional[int] = ..., data: _Optional[_Iterable[bytes]] = ...) -> None: ...
+    encoding: Encoding
+    def __init__(self, dtype: _Optional[_Union[DType, str]] = ..., length: _Optional[int] = ..., data: _Optional[_Iterable[bytes]] = ..., encoding: _Optional[_Union[Encoding, str]] = ...) -> None: ...
 
 class StringTable(_message.Message):
     __slots__ = ("blob", "end")

@@ -1,7 +1,8 @@
 from stepscope.pb import common_pb2 as _common_pb2
+from google.protobuf.internal import containers as _containers
 from google.protobuf import descriptor as _descriptor
 from google.protobuf import message as _message
-from typing import ClassVar as _ClassVar, Mapping as _Mapping, Optional as _Optional, Union as _Union
+from typing import ClassVar as _ClassVar, Iterable as _Iterable, Mapping as _Mapping, Optional as _Optional, Union as _Union
 
 DESCRIPTOR: _descriptor.FileDescriptor
 
@@ -66,7 +67,7 @@ class Spans(_message.Message):
     def __init__(self, kind: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., start_ns: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., end_ns: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., open: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Throughput(_message.Message):
-    __slots__ = ("header", "name", "unit", "base_ns", "start_ns", "first_sample_ns", "smoothing", "sampling_rule", "log_every", "batch_size", "devices", "flops_per_sample", "peak_flops_per_sec", "planned_steps", "measured_at", "session", "block", "total_before", "strings", "marks", "samples", "reported", "resets", "spans")
+    __slots__ = ("header", "name", "unit", "base_ns", "start_ns", "first_sample_ns", "smoothing", "sampling_rule", "log_every", "batch_size", "devices", "flops_per_sample", "peak_flops_per_sec", "planned_steps", "measured_at", "session", "block", "total_before", "strings", "marks", "samples", "reported", "resets", "spans", "tail_after")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     NAME_FIELD_NUMBER: _ClassVar[int]
     UNIT_FIELD_NUMBER: _ClassVar[int]
@@ -91,6 +92,7 @@ class Throughput(_message.Message):
     REPORTED_FIELD_NUMBER: _ClassVar[int]
     RESETS_FIELD_NUMBER: _ClassVar[int]
     SPANS_FIELD_NUMBER: _ClassVar[int]
+    TAIL_AFTER_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.Header
     name: str
     unit: str
@@ -115,4 +117,5 @@ class Throughput(_message.Message):
     reported: Reported
     resets: Resets
     spans: Spans
-    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., name: _Optional[str] = ..., unit: _Optional[str] = ..., base_ns: _Optional[int] = ..., start_ns: _Optional[int] = ..., first_sample_ns: _Optional[int] = ..., smoothing: _Optional[float] = ..., sampling_rule: _Optional[str] = ..., log_every: _Optional[int] = ..., batch_size: _Optional[int] = ..., devices: _Optional[int] = ..., flops_per_sample: _Optional[float] = ..., peak_flops_per_sec: _Optional[float] = ..., planned_steps: _Optional[int] = ..., measured_at: _Optional[str] = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., total_before: _Optional[int] = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., marks: _Optional[_Union[Marks, _Mapping]] = ..., samples: _Optional[_Union[Samples, _Mapping]] = ..., reported: _Optional[_Union[Reported, _Mapping]] = ..., resets: _Optional[_Union[Resets, _Mapping]] = ..., spans: _Optional[_Union[Spans, _Mapping]] = ...) -> None: ...
+    tail_after: _containers.RepeatedScalarFieldContainer[int]
+    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., name: _Optional[str] = ..., unit: _Optional[str] = ..., base_ns: _Optional[int] = ..., start_ns: _Optional[int] = ..., first_sample_ns: _Optional[int] = ..., smoothing: _Optional[float] = ..., sampling_rule: _Optional[str] = ..., log_every: _Optional[int] = ..., batch_size: _Optional[int] = ..., devices: _Optional[int] = ..., flops_per_sample: _Optional[float] = ..., peak_flops_per_sec: _Optional[float] = ..., planned_steps: _Optional[int] = ..., measured_at: _Optional[str] = ..., session: _Optional[str] = ..., block: _Optional[int] = ..., total_before: _Optional[int] = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., marks: _Optional[_Union[Marks, _Mapping]] = ..., samples: _Optional[_Union[Samples, _Mapping]] = ..., reported: _Optional[_Union[Reported, _Mapping]] = ..., resets: _Optional[_Union[Resets, _Mapping]] = ..., spans: _Optional[_Union[Spans, _Mapping]] = ..., tail_after: _Optional[_Iterable[int]] = ...) -> None: ...

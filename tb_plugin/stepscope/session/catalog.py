@@ -13,8 +13,10 @@ from stepscope.errors import NotFound, StepscopeError
 from stepscope.model.columns import Header, Record
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.scalar_rates import from_scalars, rate_tag
-from stepscope.model.throughput import Throughput, merge
+from stepscope.model.throughput import Throughput
+from stepscope.model.throughput_merge import merge
 from stepscope.sources.format import Imported
+from stepscope.store.names import TAIL_BLOCK
 from stepscope.store.reading import RecordEntry, RecordStore, ScalarSeries
 
 T = TypeVar("T")
@@ -179,11 +181,28 @@ def _joined(entries: Sequence[RecordEntry]) -> RecordRef:
         min(starts, default=None),
         max(ends, default=None),
         last.closed,
-        sum(e.rows for e in entries),
+        _count_rows(entries),
         last.written_wall_ns,
         last.producer,
         last.schema,
     )
+
+
+def _count_rows(entries: Sequence[RecordEntry]) -> int:
+    """The rows of a record. The rows of a tail are in the block that was written after it.
+
+    Args:
+        entries: All blocks and tails of the record, in order of writing.
+    """
+    rows = 0
+    tails: dict[str, int] = {}
+    for entry in entries:
+        if entry.block == TAIL_BLOCK:
+            tails[entry.session] = entry.rows
+        else:
+            tails[entry.session] = 0
+            rows += entry.rows
+    return rows + sum(tails.values())
 
 
 def _scalar_refs(series: Sequence[ScalarSeries], blocks: Collection[RecordRef]) -> dict[RecordRef, list[ScalarSeries]]:

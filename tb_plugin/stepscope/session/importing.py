@@ -217,7 +217,7 @@ def _write(records: Sequence[NamedRecord], directory: Path, name: str | None) ->
             tags.append(writer.write(named.record, name=name or named.name, steps=steps))
             if isinstance(named.record, Throughput):
                 for scalar in rate_scalars(named.record):
-                    sink.add_scalar(scalar.tag, scalar.value, step=scalar.step, wall_time_s=scalar.wall_time_s)
+                    sink.add_scalars({scalar.tag: scalar.value}, step=scalar.step, wall_time_s=scalar.wall_time_s)
         return tags
     finally:
         sink.close()

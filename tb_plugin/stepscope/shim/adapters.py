@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -51,12 +51,12 @@ class ForeignSink:
         else:
             self._write(b"".join(events.blob_event(tag, content, blobs, step, wall_time_s)))
 
-    def add_scalar(self, tag: str, value: float, *, step: int, wall_time_s: float) -> None:
-        """Adds a scalar."""
+    def add_scalars(self, values: Mapping[str, float], *, step: int, wall_time_s: float) -> None:
+        """Adds scalars by their tags."""
         if self._forked():
-            self._child().add_scalar(tag, value, step=step, wall_time_s=wall_time_s)
+            self._child().add_scalars(values, step=step, wall_time_s=wall_time_s)
         else:
-            self._write(b"".join(events.scalar_event(tag, value, step, wall_time_s)))
+            self._write(b"".join(events.scalar_event(values, step, wall_time_s)))
 
     def flush(self) -> None:
         """Hands everything added so far to the operating system."""

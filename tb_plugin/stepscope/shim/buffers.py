@@ -7,7 +7,8 @@ ever replaces those arrays: a block that is safely written is cut off their fron
 from __future__ import annotations
 
 from array import array
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,13 +17,31 @@ from stepscope.model.throughput import Marks, RateSamples, ResetKind, Resets, Sp
 UNKNOWN_COUNT = -1
 
 
+class Rows(NamedTuple):
+    """How many rows of each kind."""
+
+    marks: int = 0
+    samples: int = 0
+    resets: int = 0
+    spans: int = 0
+
+    def plus(self, more: Rows) -> Rows:
+        """The sums."""
+        return Rows(
+            marks=self.marks + more.marks,
+            samples=self.samples + more.samples,
+            resets=self.resets + more.resets,
+            spans=self.spans + more.spans,
+        )
+
+
 @dataclass
 class SeriesBuffers:
     """Marks, samples, resets and spans that are in no closed block. Times are readings of the clock.
 
     Attributes:
-        marks_before: Marks in closed blocks.
-        total_before: Samples in closed blocks.
+        before: What is in closed blocks.
+        total_before: Samples counted in closed blocks.
     """
 
     count: array[int] = field(default_factory=lambda: array("q"))
@@ -32,21 +51,20 @@ class SeriesBuffers:
     resets: list[tuple[int, int, int, int, int]] = field(default_factory=list)
     spans: list[tuple[str, int, int]] = field(default_factory=list)
     open_spans: list[tuple[str, int]] = field(default_factory=list)
-    marks_before: int = 0
-    samples_before: int = 0
+    before: Rows = Rows()
     total_before: int = 0
 
     def marks_seen(self) -> int:
         """All marks of the session."""
-        return self.marks_before + len(self.time_ns)
+        return self.before.marks + len(self.time_ns)
 
     def add_sample(self, step: int, time_ns: int) -> None:
-        """Notes that the rates were asked for."""
+        """Notes that the rates were sampled."""
         self.samples.append((step, time_ns, self.marks_seen()))
 
     def add_reset(self, kind: ResetKind, time_ns: int, offset_ns: int) -> None:
         """Notes a reset of the tracker."""
-        samples = self.samples_before + len(self.samples)
+        samples = self.before.samples + len(self.samples)
         self.resets.append((time_ns, offset_ns, kind, self.marks_seen(), samples))
 
     def snapshot(self) -> Snapshot:
@@ -54,37 +72,41 @@ class SeriesBuffers:
         # time_ns is appended last, so that every mark up to its length is whole.
         size = len(self.time_ns)
         return Snapshot(
-            self.step[:size],
-            self.time_ns[:size],
-            self.count[:size],
-            self.samples[:],
-            self.resets[:],
-            self.spans[:],
-            self.open_spans[:],
-            self.marks_before,
-            self.samples_before,
-            self.total_before,
+            step=self.step[:size],
+            time_ns=self.time_ns[:size],
+            count=self.count[:size],
+            samples=self.samples[:],
+            resets=self.resets[:],
+            spans=self.spans[:],
+            open_spans=self.open_spans[:],
+            before=self.before,
+            total_before=self.total_before,
         )
 
     def drop(self, done: Snapshot) -> None:
-        """Forgets what is in a closed block."""
-        size = len(done.time_ns)
+        """Forgets the rows of a closed block."""
+        rows = done.rows
         for column in (self.count, self.step, self.time_ns):
-            del column[:size]
-        del self.samples[: len(done.samples)], self.resets[: len(done.resets)], self.spans[: len(done.spans)]
-        self.marks_before += size
-        self.samples_before += len(done.samples)
-        self.total_before += sum(count for count in done.count if count > 0)
+            del column[: rows.marks]
+        del self.samples[: rows.samples]
+        del self.resets[: rows.resets]
+        del self.spans[: rows.spans]
+        self.before = self.before.plus(rows)
+        self.total_before += _counted(done.count)
 
     def repair(self) -> None:
-        """Takes back what a mark that could not be appended left."""
+        """Takes back the rest of a mark that could not be appended."""
         size = len(self.time_ns)
         del self.count[size:], self.step[size:]
 
 
+def _counted(counts: array[int]) -> int:
+    return sum(count for count in counts if count > 0)
+
+
 @dataclass(frozen=True)
 class Snapshot:
-    """A copy of the buffers of a series."""
+    """A copy of the buffers of a series, or of their last rows."""
 
     step: array[int]
     time_ns: array[int]
@@ -93,20 +115,36 @@ class Snapshot:
     resets: list[tuple[int, int, int, int, int]]
     spans: list[tuple[str, int, int]]
     open_spans: list[tuple[str, int]]
-    marks_before: int
-    samples_before: int
+    before: Rows
     total_before: int
 
     @property
-    def size(self) -> tuple[int, ...]:
-        """Changes when anything was added."""
-        return (
-            len(self.time_ns),
-            len(self.samples),
-            len(self.resets),
-            len(self.spans),
-            len(self.open_spans),
+    def rows(self) -> Rows:
+        """How much it holds, without open spans."""
+        return Rows(
+            marks=len(self.time_ns),
+            samples=len(self.samples),
+            resets=len(self.resets),
+            spans=len(self.spans),
         )
+
+    def after(self, rows: Rows) -> Snapshot:
+        """The same without the first rows of each kind."""
+        return Snapshot(
+            step=self.step[rows.marks :],
+            time_ns=self.time_ns[rows.marks :],
+            count=self.count[rows.marks :],
+            samples=self.samples[rows.samples :],
+            resets=self.resets[rows.resets :],
+            spans=self.spans[rows.spans :],
+            open_spans=self.open_spans,
+            before=self.before.plus(rows),
+            total_before=self.total_before + _counted(self.count[: rows.marks]),
+        )
+
+    def without_open_spans(self) -> Snapshot:
+        """The same without the spans that have not ended."""
+        return replace(self, open_spans=[])
 
     def marks(self, base_ns: int) -> Marks:
         """The marks, relative to the base."""
@@ -117,7 +155,7 @@ class Snapshot:
     def sample_group(self, base_ns: int) -> RateSamples:
         """The samples, relative to the base and to the block."""
         step, time_ns, mark_end = np.array(self.samples, np.int64).reshape(-1, 3).T
-        return RateSamples(step=step, time_ns=time_ns - base_ns, mark_end=np.maximum(mark_end - self.marks_before, 0))
+        return RateSamples(step=step, time_ns=time_ns - base_ns, mark_end=np.maximum(mark_end - self.before.marks, 0))
 
     def reset_group(self, base_ns: int) -> Resets:
         """The resets, relative to the base and to the block."""
@@ -126,8 +164,8 @@ class Snapshot:
             time_ns=time_ns - base_ns,
             offset_ns=offset_ns,
             kind=kind,
-            mark_end=mark_end - self.marks_before,
-            sample_end=sample_end - self.samples_before,
+            mark_end=mark_end - self.before.marks,
+            sample_end=sample_end - self.before.samples,
         )
 
     def span_group(self, base_ns: int, now_ns: int) -> tuple[list[str], Spans]:

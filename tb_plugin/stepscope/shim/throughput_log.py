@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import socket
 import sys
 import threading
@@ -15,16 +16,19 @@ from typing import Any, Protocol
 
 from stepscope.model.columns import Header, Strings
 from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
-from stepscope.shim.buffers import UNKNOWN_COUNT, SeriesBuffers, Snapshot
+from stepscope.shim.buffers import UNKNOWN_COUNT, Rows, SeriesBuffers, Snapshot
 from stepscope.shim.rate_tracker import NS_PER_SECOND, RateTracker
 from stepscope.shim.settings import SeriesSettings
 from stepscope.shim.values import T, integer, shown, tried
+from stepscope.store.names import TAIL_BLOCK
 from stepscope.store.writing import new_session
 from stepscope.version import __version__
 
 FARTHEST_OFFSET_S = 1e9
 BLOCK_MARKS = 4096
-BLOCK_VERSIONS = 32
+BLOCK_VERSIONS = 5
+TAIL_VERSIONS = 6
+TAIL_MARKS = 512
 
 
 class Owner(Protocol):
@@ -38,18 +42,24 @@ class Owner(Protocol):
 
 
 @dataclass(frozen=True)
-class Scalar:
-    """A scalar that waits to be written."""
+class RateScalars:
+    """The rates of one sample, by tag, that wait to be written."""
 
-    tag: str
-    value: float
+    values: dict[str, float]
     step: int
     wall_time_s: float
 
 
 @dataclass(frozen=True)
 class Block:
-    """A version of a block, ready to be written."""
+    """A version of a block, or of the tail beyond it, ready to be written.
+
+    Attributes:
+        number: The block's number, TAIL_BLOCK for a tail.
+        closed: Whether no further version follows.
+        steps: The first and last training step, None where it holds no mark.
+        content: The rows that are stored once it is written.
+    """
 
     record: Throughput
     number: int
@@ -90,14 +100,18 @@ class ThroughputLog:
         self._append_count = self._buffers.count.append
         self._append_step = self._buffers.step.append
         self._append_time = self._buffers.time_ns.append
-        self.scalars: deque[Scalar] = deque()
+        self.scalars: deque[RateScalars] = deque()
         self._tracker = RateTracker(self.settings.weight, lambda: self._now_ns)
         self._fresh = 0
         self._step = 0
         # The first mark of a session always takes the long way, which wakes the writer's thread.
         self._low, self._high = 0, -1
-        self._block = self._version = 0
-        self._written: tuple[int, ...] = ()
+        self._block = 0
+        self._block_versions = 0
+        self._tail_versions = 0
+        self._versions_since_block = 0
+        self._in_block = Rows()
+        self._written: tuple[Rows, int] = (Rows(), 0)
         self.closed = False
 
     def add(self, count: int | None, step: int | None = None) -> None:
@@ -192,12 +206,11 @@ class ThroughputLog:
     def _note_scalars(self, step: int, local: float, average: float) -> None:
         settings = self.settings
         wall_time_s = (self._wall_ns + self._now_ns - self._base_ns) / NS_PER_SECOND
-        tag = f"{settings.scalar_prefix}{{}}_{settings.unit}_per_sec"
-        self.scalars.append(Scalar(tag.format("local"), local, step, wall_time_s))
-        self.scalars.append(Scalar(tag.format("avg"), average, step, wall_time_s))
+        prefix, unit = settings.scalar_prefix, settings.unit
+        values = {f"{prefix}local_{unit}_per_sec": local, f"{prefix}avg_{unit}_per_sec": average}
         if settings.batch_size:
-            steps_per_sec = average / settings.batch_size
-            self.scalars.append(Scalar(f"{settings.scalar_prefix}avg_steps_per_sec", steps_per_sec, step, wall_time_s))
+            values[f"{prefix}avg_steps_per_sec"] = average / settings.batch_size
+        self.scalars.append(RateScalars(values, step, wall_time_s))
 
     @contextmanager
     def span(self, kind: str) -> Iterator[None]:
@@ -246,40 +259,111 @@ class ThroughputLog:
         # What is added all the same takes the long way, and is said.
         self._low, self._high = 0, -1
 
-    def pending(self) -> Block | None:
-        """The current block in its next version, or None where the last one written has all of it."""
+    def pending(self) -> list[Block]:
+        """What is to be written, in order; empty where everything is.
+
+        Most flushes write the rows that the last version of the block does not hold (the tail). After TAIL_VERSIONS of
+        them, the block takes the rows over.
+        """
         with self._lock:
             content = self._buffers.snapshot()
             now_ns = self._clock()
-        if not any(content.size) or (content.size == self._written and not self.closed):
-            return None
+        if not self._is_new(content):
+            return []
         if self._first_ns == UNKNOWN_NS and content.time_ns:
             self._first_ns = content.time_ns[0]
-        large = max(len(content.time_ns), len(content.samples), len(content.spans)) >= BLOCK_MARKS
-        closed = self.closed or large or self._version + 1 >= BLOCK_VERSIONS
-        steps = (min(content.step), max(content.step)) if content.step else None
-        return Block(self._record(content, now_ns), self._block, self._version, closed, steps, content)
+        if not self._is_block_due(content):
+            return [self._tail_version(content, now_ns)]
+        versions = [self._block_version(content, now_ns)]
+        if content.open_spans:
+            versions.append(self._tail_version(content, now_ns))
+        return versions
+
+    def _is_new(self, content: Snapshot) -> bool:
+        holds_rows = any(content.rows) or bool(content.open_spans)
+        written = (content.rows, len(content.open_spans)) == self._written
+        return holds_rows and (self.closed or not written)
+
+    def _is_block_due(self, content: Snapshot) -> bool:
+        if self.closed or not self._block_versions or self._versions_since_block >= TAIL_VERSIONS:
+            return True
+        return max(content.after(self._in_block).rows) >= TAIL_MARKS
+
+    def _block_version(self, content: Snapshot, now_ns: int) -> Block:
+        last = self._block_versions + 1 >= BLOCK_VERSIONS
+        closed = self.closed or last or max(content.rows) >= BLOCK_MARKS
+        content = content.without_open_spans()
+        return Block(
+            record=self._record(content, now_ns, tail_after=()),
+            number=self._block,
+            version=self._block_versions,
+            closed=closed,
+            steps=_step_range(content),
+            content=content,
+        )
+
+    def _tail_version(self, content: Snapshot, now_ns: int) -> Block:
+        content = content.after(self._in_block)
+        return Block(
+            record=self._record(content, now_ns, tail_after=content.before),
+            number=TAIL_BLOCK,
+            version=self._tail_versions,
+            closed=False,
+            steps=_step_range(content),
+            content=content,
+        )
 
     def written(self, block: Block) -> None:
         """Takes note that a version was written."""
-        if not block.closed:
-            self._version += 1
-            self._written = block.content.size
+        rows = block.content.rows
+        if block.number == TAIL_BLOCK:
+            self._tail_versions += 1
+            self._versions_since_block += 1
+            self._written = (self._in_block.plus(rows), len(block.content.open_spans))
             return
-        with self._lock:
-            self._buffers.drop(block.content)
-        self._block, self._version, self._written = self._block + 1, 0, ()
+        self._versions_since_block = 0
+        if block.closed:
+            with self._lock:
+                self._buffers.drop(block.content)
+            self._block += 1
+            self._block_versions = 0
+            rows = Rows()
+        else:
+            self._block_versions += 1
+        self._in_block = rows
+        self._written = (rows, 0)
 
-    def _record(self, content: Snapshot, now_ns: int) -> Throughput:
+    def _record(self, content: Snapshot, now_ns: int, *, tail_after: tuple[int, ...]) -> Throughput:
         settings, base_ns = self.settings, self._base_ns
         words, spans = content.span_group(base_ns, now_ns)
-        return Throughput(
-            header=self._header_at(self._wall_ns),
+        record = Throughput(
             name=settings.name,
             unit=settings.unit,
             base_ns=base_ns,
             start_ns=0,
-            first_sample_ns=UNKNOWN_NS if self._first_ns == UNKNOWN_NS else self._first_ns - base_ns,
+            session=self._session,
+            block=self._block,
+            total_before=content.total_before,
+            tail_after=tail_after,
+            strings=Strings.of(words),
+            marks=content.marks(base_ns),
+            samples=content.sample_group(base_ns),
+            resets=content.reset_group(base_ns),
+            spans=spans,
+        )
+        if not tail_after:
+            return self._described(record)
+        # The blocks before a tail hold what does not change; without it a tail is half as large.
+        return dataclasses.replace(record, smoothing=0.0, sampling_rule="", measured_at="")
+
+    def _described(self, record: Throughput) -> Throughput:
+        """The record with the settings of the series."""
+        settings = self.settings
+        first_known = self._first_ns != UNKNOWN_NS
+        return dataclasses.replace(
+            record,
+            header=self._header_at(self._wall_ns),
+            first_sample_ns=self._first_ns - self._base_ns if first_known else UNKNOWN_NS,
             smoothing=settings.weight,
             sampling_rule=settings.sampling_rule,
             log_every=settings.every or 0,
@@ -289,14 +373,6 @@ class ThroughputLog:
             peak_flops_per_sec=settings.peak_flops_per_sec or 0.0,
             planned_steps=settings.planned_steps or 0,
             measured_at=settings.measured_at,
-            session=self._session,
-            block=self._block,
-            total_before=content.total_before,
-            strings=Strings.of(words),
-            marks=content.marks(base_ns),
-            samples=content.sample_group(base_ns),
-            resets=content.reset_group(base_ns),
-            spans=spans,
         )
 
     def _header_at(self, wall_ns: int) -> Header:
@@ -311,6 +387,12 @@ class ThroughputLog:
             producer_version=__version__,
             wall_anchor_ns=wall_ns,
         )
+
+
+def _step_range(content: Snapshot) -> tuple[int, int] | None:
+    if not content.step:
+        return None
+    return min(content.step), max(content.step)
 
 
 def _offset_s(value: Any) -> float:

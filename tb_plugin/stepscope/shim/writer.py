@@ -26,8 +26,9 @@ from stepscope.model.incore_timing import from_timing
 from stepscope.shim import termination
 from stepscope.shim.adapters import sink_for
 from stepscope.shim.settings import SeriesSettings
-from stepscope.shim.throughput_log import ThroughputLog
+from stepscope.shim.throughput_log import Block, ThroughputLog
 from stepscope.shim.values import integer, shown, whole, word
+from stepscope.store.names import TAIL_BLOCK
 from stepscope.store.writing import RecordWriter
 
 LOGGER = logging.getLogger("stepscope")
@@ -191,26 +192,35 @@ class Writer:
         self._pending = [(what, write) for what, write in self._pending if not self._attempt(what, write)]
         for log in self._logs:
             self._attempt(f"throughput series {log.settings.name}", partial(self._write_series, log))
-        self._logs = [log for log in self._logs if not log.closed or log.pending() is not None]
+        self._logs = [log for log in self._logs if not log.closed or log.pending()]
         self._attempt("flush", self._sink.flush)
 
     def _write_series(self, log: ThroughputLog) -> None:
         while log.scalars:
-            scalar = log.scalars[0]
-            self._sink.add_scalar(scalar.tag, scalar.value, step=scalar.step, wall_time_s=scalar.wall_time_s)
+            scalars = log.scalars[0]
+            self._sink.add_scalars(scalars.values, step=scalars.step, wall_time_s=scalars.wall_time_s)
             log.scalars.popleft()
-        block = log.pending()
-        if block is None:
-            return
+        for block in log.pending():
+            self._write_block(log, block)
+            log.written(block)
+
+    def _write_block(self, log: ThroughputLog, block: Block) -> None:
         name = log.settings.name
-        number = self._blocks.setdefault(log, self._next_block.get(name, 0))
-        self._next_block[name] = max(self._next_block.get(name, 0), number + 1)
+        number = block.number
+        if number != TAIL_BLOCK:
+            # A second series of one name goes on with the numbers of the first.
+            number = self._blocks.setdefault(log, self._next_block.get(name, 0))
+            self._next_block[name] = max(self._next_block.get(name, 0), number + 1)
         self._records.write(
-            block.record, name=name, block=number, version=block.version, closed=block.closed, steps=block.steps
+            block.record,
+            name=name,
+            block=number,
+            version=block.version,
+            closed=block.closed,
+            steps=block.steps,
         )
         if block.closed:
             del self._blocks[log]
-        log.written(block)
 
     def _attempt(self, what: str, action: Callable[[], None]) -> bool:
         try:

@@ -41,7 +41,8 @@ def _compressed(raw: bytes) -> bytes:
         sample = raw[middle : middle + _SAMPLE_BYTES]
         if len(zlib.compress(sample, 1)) > _WORTH_KEEPING * len(sample):
             return raw
-    body = zlib.compress(raw, 1)
+    # Small bodies are those of live series, written again and again: there a byte is worth the time.
+    body = zlib.compress(raw, 9 if len(raw) <= _SAMPLE_BYTES else 1)
     return body if len(body) <= _WORTH_KEEPING * len(raw) else raw
 
 

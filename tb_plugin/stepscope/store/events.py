@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
@@ -49,11 +49,14 @@ def version_event(wall_time_s: float) -> bytes:
     return _event_head(wall_time_s, 0) + b"".join(delimited(3, b"brain.Event:2"))
 
 
-def scalar_event(tag: str, value: float, step: int, wall_time_s: float) -> list[Buffer]:
-    """An event with one scalar, as chunks."""
-    single = math.copysign(math.inf, value) if abs(value) > _LARGEST_FLOAT32 else value
-    simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", single)
-    return _summary_event(delimited(1, *delimited(1, tag.encode("utf-8", "replace")), simple), step, wall_time_s)
+def scalar_event(values: Mapping[str, float], step: int, wall_time_s: float) -> list[Buffer]:
+    """An event with scalars by their tags, as chunks. Numbers are stored in single precision."""
+    chunks: list[Buffer] = []
+    for tag, value in values.items():
+        single = math.copysign(math.inf, value) if abs(value) > _LARGEST_FLOAT32 else value
+        simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", single)
+        chunks += delimited(1, *delimited(1, tag.encode("utf-8", "replace")), simple)
+    return _summary_event(chunks, step, wall_time_s)
 
 
 def blob_event(tag: str, content: bytes, blobs: Sequence[Buffer], step: int, wall_time_s: float) -> list[Buffer]:

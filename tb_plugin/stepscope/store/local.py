@@ -136,7 +136,7 @@ class LocalStore:
                 blobs = _Blobs(parts, stack)
                 wanted = reading.wanted_elements(index.kind, blobs.table(), groups, where)
                 bodies = reading.unpacked((*blobs.element(one), one.raw_size_bytes) for one in wanted)
-                return reading.decode(index, bodies, where, whole=groups is None)
+                return reading.decode(index, bodies, where, groups)
             except OSError as error:
                 found = f"the event file cannot be read any more ({error.strerror or error})"
                 raise NotFound(found, where=where, remedy="Refresh the list of records") from error

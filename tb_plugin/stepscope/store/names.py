@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 
 ROOT = "stepscope"
+TAIL_BLOCK = (1 << 32) - 1
+"""The number of the tail of a live series: all tails of a session lie under one tag."""
 _UNSAFE = re.compile('["\\\\%\\x00-\\x1f\\x7f-\\x9f\ud800-\udfff]+')
 _PART = ".part"
 _IS_PART = re.compile(r"\.part[1-9][0-9]*\Z")
@@ -22,7 +24,8 @@ def escape(name: str) -> str:
 
 def tag_of(kind: str, name: str, session: str, block: int) -> str:
     """The tag of a record."""
-    return f"{ROOT}/{kind}/{escape(name)}/{session}-{block}"
+    word = "tail" if block == TAIL_BLOCK else str(block)
+    return f"{ROOT}/{kind}/{escape(name)}/{session}-{word}"
 
 
 def part_tag(tag: str, part: int) -> str:

@@ -190,7 +190,7 @@ class ProviderStore:
         blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
         sizes = (element.raw_size_bytes for element in wanted)
         bodies = reading.unpacked((blob, where, size) for blob, size in zip(blobs, sizes, strict=True))
-        return reading.decode(index, bodies, where, whole=groups is None)
+        return reading.decode(index, bodies, where, groups)
 
     def _parts(self, entry: RecordEntry, count: int, step: int) -> dict[int, Any]:
         """The values of a record's further parts, of one version with the first."""

@@ -197,9 +197,10 @@ def wanted_elements(
         LimitExceeded: Together they hold more than LARGEST_READ_BYTES.
     """
     wanted = None if groups is None else kinds.with_first_columns(kind, groups)
+    known = kinds.groups_of(kind)
     left = LARGEST_READ_BYTES
     for element in table.elements:
-        if wanted is None or any(_is_wanted(name, wanted) for name in element.fields):
+        if wanted is None or any(_is_wanted(name, wanted, known) for name in element.fields):
             left -= element.raw_size_bytes
             if left < 0:
                 found = f"more than {LARGEST_READ_BYTES} bytes of one {kind} record"
@@ -208,9 +209,14 @@ def wanted_elements(
             yield element
 
 
-def _is_wanted(name: str, wanted: Collection[str]) -> bool:
-    group, dot, _ = name.partition(".")
-    return not dot or group in wanted or name in wanted
+def _is_wanted(name: str, wanted: Collection[str], known: Collection[str]) -> bool:
+    group = name.partition(".")[0]
+    if group not in known:
+        # The header and the scalars.
+        return True
+    if group in wanted or name in wanted:
+        return True
+    return name == group and any(column.startswith(f"{group}.") for column in wanted)
 
 
 def unpacked(blobs: Iterable[tuple[bytes, str, int]]) -> Iterator[Buffer]:
@@ -233,10 +239,13 @@ def unpacked(blobs: Iterable[tuple[bytes, str, int]]) -> Iterator[Buffer]:
             yield begun.popleft()()
 
 
-def decode(index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str, *, whole: bool) -> Record:
-    """Makes the record of its elements' bodies; validates it where they are all there."""
-    record = kinds.decode(index.kind, index.schema, bodies, where)
-    if whole:
+def decode(
+    index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str, groups: Collection[str] | None
+) -> Record:
+    """Makes the record of its elements' bodies, or the groups of it; validates it where all are there."""
+    wanted = None if groups is None else {name.partition(".")[0] for name in groups}
+    record = kinds.decode(index.kind, index.schema, bodies, where, wanted=wanted)
+    if wanted is None:
         try:
             record.validate()
         except RecordError as error:

@@ -9,7 +9,7 @@ import socket
 import threading
 import time
 import weakref
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
@@ -27,8 +27,8 @@ class Sink(Protocol):
     def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
         """Adds a blob sequence with its plugin content."""
 
-    def add_scalar(self, tag: str, value: float, *, step: int, wall_time_s: float) -> None:
-        """Adds a scalar."""
+    def add_scalars(self, values: Mapping[str, float], *, step: int, wall_time_s: float) -> None:
+        """Adds scalars by their tags."""
 
     def flush(self) -> None:
         """Hands everything added so far to the operating system."""
@@ -94,9 +94,9 @@ class EventFileSink:
         """Adds a blob sequence with its plugin content."""
         self._add(events.blob_event(tag, content, blobs, step, wall_time_s))
 
-    def add_scalar(self, tag: str, value: float, *, step: int, wall_time_s: float) -> None:
-        """Adds a scalar, in single precision as all of TensorBoard's."""
-        self._add(events.scalar_event(tag, value, step, wall_time_s))
+    def add_scalars(self, values: Mapping[str, float], *, step: int, wall_time_s: float) -> None:
+        """Adds scalars by their tags, in single precision as all of TensorBoard's."""
+        self._add(events.scalar_event(values, step, wall_time_s))
 
     def _add(self, event: Sequence[Buffer]) -> None:
         record = tfrecord.frame(*event)

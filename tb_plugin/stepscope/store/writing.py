@@ -82,16 +82,27 @@ class RecordWriter:
             self._start(new_session())
         name = name.encode("utf-8", "replace").decode()
         with self._lock:
-            number = self._next_block[record.KIND, name] if block is None else block
-            self._next_block[record.KIND, name] = max(self._next_block[record.KIND, name], number + 1)
+            number = self._number(record.KIND, name, block)
             index = _index(record, name, self._session, number, steps)
             index.version, index.closed = version, closed
             tag = names.tag_of(record.KIND, name, self._session, number)
             self._write(tag, record, index)
         return tag
 
+    def _number(self, kind: str, name: str, block: int | None) -> int:
+        """The block's number; the next one of its name where none is given."""
+        if block == names.TAIL_BLOCK:
+            return block
+        following = self._next_block[kind, name]
+        number = following if block is None else block
+        self._next_block[kind, name] = max(following, number + 1)
+        return number
+
     def _write(self, tag: str, record: Record, index: storage_pb2.RecordIndex) -> None:
+        # A tail is written most often; the blocks of its session say what kind it is of.
         content = _content(index)
+        if index.block == names.TAIL_BLOCK:
+            content, index.producer = b"", ""
         wall_time_s = index.written_wall_ns / 1e9
         # All parts of one version have one step, by which a reader knows that they belong together.
         step = self._next_step[tag]

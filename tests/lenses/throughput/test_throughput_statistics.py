@@ -10,7 +10,8 @@ import pytest
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput import ThroughputOptions, analyze, compare
 from stepscope.model.columns import Header, Strings
-from stepscope.model.throughput import Marks, Resets, Spans, Throughput, merge
+from stepscope.model.throughput import Marks, Resets, Spans, Throughput
+from stepscope.model.throughput_merge import merge
 
 SECOND = 10**9
 

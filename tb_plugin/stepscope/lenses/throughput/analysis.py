@@ -16,7 +16,8 @@ from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.segments import segments
 from stepscope.lenses.throughput.statistics import statistics
-from stepscope.model.throughput import UNKNOWN_NS, Throughput, merge
+from stepscope.model.throughput import UNKNOWN_NS, Throughput
+from stepscope.model.throughput_merge import merge
 
 F64 = NDArray[np.float64]
 
