@@ -6,12 +6,13 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 PROTOS := $(patsubst proto/%,%,$(wildcard proto/stepscope/*.proto))
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+LENS_FILES := tb_plugin/stepscope/session/lens_methods.py frontend/src/lib/lenses.ts frontend/src/lens_parts.ts
 # `make test FRAMEWORKS=` leaves out what needs TensorFlow, JAX, Lightning or Transformers: some 3 GB to install.
 FRAMEWORKS ?= frameworks
 # Where node is missing, the virtual environment brings one.
 export PATH := $(PATH):$(abspath $(BIN))
 
-.PHONY: help demo test check unit frameworks generate protos panel generated
+.PHONY: help demo test check unit frameworks generate protos lenses panel generated
 help: ## Lists the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -35,11 +36,14 @@ frameworks: $(VENV)-frameworks/.test ## The tests against TensorFlow, JAX, Light
 	$(VENV)-frameworks/bin/python -m pytest -n 2 tests/integrations
 	$(VENV)-frameworks/bin/python -m pytest -n 2 tests/shim/test_shim_processes.py -k tensorflow
 
-generated: protos panel ## Fails where generated files differ from what is committed
-	git diff --exit-code --stat -- tb_plugin/stepscope/pb tb_plugin/stepscope/plugin/static \
+generated: protos lenses panel ## Fails where generated files differ from what is committed
+	git diff --exit-code --stat -- tb_plugin/stepscope/pb tb_plugin/stepscope/plugin/static $(LENS_FILES) \
 	  || { echo "Generated files differ: run 'make generate' and commit the result."; exit 1; }
 
-generate: protos panel ## Rebuilds the generated messages and the panel
+generate: protos lenses panel ## Rebuilds the generated messages, the methods of the lenses, and the panel
+
+lenses: $(VENV)/.test frontend/node_modules/.done ## Rebuilds what is made from the registry of lenses
+	$(BIN)/python tools/generate_lenses.py
 
 protos: $(VENV)/.test ## Rebuilds tb_plugin/stepscope/pb
 	rm -rf build/pb && mkdir -p build/pb

@@ -6,15 +6,15 @@ import { FindingsLens } from "./findings";
 import { RequestError } from "./lib/api";
 import { commandFor } from "./lib/commands";
 import { connectHost } from "./lib/host";
-import { recordsOf } from "./lib/selection";
-import type { Lens } from "./lib/state";
+import { recordsOf, showsOneRun } from "./lib/selection";
+import { LENSES, type Lens } from "./lib/state";
 import { followTheme } from "./lib/theme";
 import { Overview } from "./overview";
 import { bindAddress, bindVisibility, pollWhileLive } from "./ui/binding";
 import { HelpSheet } from "./ui/help_sheet";
 import { NothingLogged } from "./ui/nothing_logged";
 import { Session, SessionProvider, useSession } from "./ui/session";
-import { Header, OF_ONE_RECORD, ShellNotices } from "./ui/shell";
+import { Header, ShellNotices } from "./ui/shell";
 import { Empty, Failure, Skeleton } from "./ui/states";
 import styles from "./ui/styles.css";
 import { ViewsLens } from "./views";
@@ -27,14 +27,18 @@ type LaterParts = typeof import("./later");
 let later: LaterParts | null = null;
 const LATER = "static/later.js";
 
-const LENS_PANELS: Readonly<Record<Lens, LensView>> = {
+const FIRST_PANELS: Readonly<Partial<Record<Lens, LensView>>> = {
   overview: Overview,
-  views: () => <ViewsLens pane={() => <Later part="ViewPane" />} comparison={() => <Later part="ViewComparison" />} />,
-  throughput: () => <Later part="ThroughputLens" />,
-  incore: () => <Later part="InCoreLens" />,
-  dcn: () => <Later part="DcnLens" />,
+  views: () => <ViewsLens comparison={() => <Later part="ViewComparison" />} />,
   findings: FindingsLens,
 };
+
+/** The panel of a lens: of the first screen, or loaded now. */
+function panelOf(lens: Lens): LensView {
+  return FIRST_PANELS[lens] ?? (() => <Later part={lens as keyof LaterParts} />);
+}
+
+const PANELS = new Map<Lens, LensView>(LENSES.map((lens) => [lens, panelOf(lens)]));
 
 function Panel() {
   const session = useSession();
@@ -68,10 +72,9 @@ function LensPanel() {
   if (recordsOf(index, lens).length === 0) {
     return <NothingLogged lens={lens} />;
   }
-  const ofOneRecord = OF_ONE_RECORD.includes(lens);
-  if (ofOneRecord && session.choices.value.missing) return <MissingRecord />;
-  const Shown = LENS_PANELS[lens];
-  return <Shown key={lens} />;
+  if (showsOneRun(lens) && session.choices.value.missing) return <MissingRecord />;
+  const Shown = PANELS.get(lens);
+  return Shown === undefined ? null : <Shown key={lens} />;
 }
 
 function Later({ part }: { part: keyof LaterParts }) {

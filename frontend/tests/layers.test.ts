@@ -3,7 +3,7 @@ import { dirname, join, normalize, relative } from "node:path";
 import { expect, test } from "vitest";
 
 const SOURCE = join(import.meta.dirname, "../src");
-const LENSES = ["overview", "views", "throughput", "incore", "dcn", "findings"];
+const LENSES = ["overview", "views", "trace", "throughput", "incore", "dcn", "findings"];
 /** What each folder may import from; main may import from all. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   lib: ["lib"],

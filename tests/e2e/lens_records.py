@@ -13,7 +13,7 @@ from stepscope.session.importing import import_file
 from tensorboard_page import Server, Watched
 
 DATA = Path(__file__).parent.parent / "data"
-LENSES = ("overview", "views", "throughput", "incore", "dcn", "findings")
+LENSES = ("overview", "views", "trace", "throughput", "incore", "dcn", "findings")
 IMPORTED = {
     "kernel-a": DATA / "incore" / "o15_user_phases_no_collective",
     "kernel-b": DATA / "incore" / "o24_user_phases_masks",

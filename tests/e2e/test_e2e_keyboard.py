@@ -144,9 +144,9 @@ def test_a_switch_is_one_stop_and_its_arrows_choose(panel: Panel) -> None:
     panel.press("ArrowLeft", "ArrowLeft")
     panel.settle()
     assert panel.focused() == "radio code"
-    start(panel, lens="views", run=RUN, view="op")
-    panel.tab_to("radio views")
-    for pane in ("steps", "trace"):
+    start(panel, lens="trace", run=RUN)
+    panel.tab_to("radio steps")
+    for pane in ("trace", "shapes"):
         panel.press("ArrowRight")
         panel.settle()
         assert panel.focused() == f"radio {pane}"

@@ -66,9 +66,10 @@ def test_ranks_of_the_job_stand_side_by_side(server: Server, watched: Watched) -
 
 
 def test_only_what_a_profile_has_is_offered(server: Server, watched: Watched) -> None:
-    panel = pane(watched, server, "")
+    panel = pane(watched, server, "steps")
+    expect(panel.get_by_role("tab", name="Trace")).to_have_attribute("aria-selected", "true")
     expect(panel.get_by_role("radiogroup", name="Shown").get_by_role("radio")).to_have_text(
-        ["views", "steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"]
+        ["steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"]
     )
 
 

@@ -1,16 +1,19 @@
 /** Which records there are for a lens, and which one is shown. */
 
 import type { IndexDocument, RecordInfo } from "./documents";
+import { LENS_INFO, type LensInfo } from "./lenses";
 import type { Lens, PanelState } from "./state";
 
-const KINDS: Record<Lens, string> = {
-  overview: "",
-  views: "profile",
-  throughput: "throughput",
-  incore: "incore",
-  dcn: "collectives",
-  findings: "",
-};
+/** What is known of a lens; null for overview and findings, which stand on the records of all. */
+export function infoOf(lens: Lens): LensInfo | null {
+  return lens === "overview" || lens === "findings" ? null : LENS_INFO[lens];
+}
+
+/** Whether a lens shows one run; the others show all. */
+export function showsOneRun(lens: Lens): boolean {
+  const shows = infoOf(lens)?.shows;
+  return shows === "record" || shows === "run";
+}
 
 export interface RunRecord extends RecordInfo {
   readonly run: string;
@@ -40,13 +43,14 @@ export function recordsOf(index: IndexDocument, lens: Lens): readonly RunRecord[
 
 /** Whether a lens has something to show: a profile whose cores exchanged nothing is a record, but nothing to look at. */
 export function claims(index: IndexDocument, lens: Lens): boolean {
-  return recordsOf(index, lens).some(({ rows }) => lens !== "dcn" || rows !== 0);
+  const needsRows = infoOf(lens)?.needsRows ?? false;
+  return recordsOf(index, lens).some(({ rows }) => !needsRows || rows !== 0);
 }
 
 function select(index: IndexDocument, lens: Lens): RunRecord[] {
-  const kind = KINDS[lens];
+  const kind = infoOf(lens)?.kind;
   const all = index.runs.flatMap((run) => run.records.map((record) => ({ ...record, run: run.name })));
-  return kind === "" ? all : all.filter((record) => record.kind === kind);
+  return kind === undefined ? all : all.filter((record) => record.kind === kind);
 }
 
 function written(record: RecordInfo): bigint {

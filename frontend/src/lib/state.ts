@@ -1,9 +1,11 @@
 /** What the panel shows, as one flat validated object. The address holds it field by field. */
 
-export const LENSES = ["overview", "views", "throughput", "incore", "dcn", "findings"] as const;
+import { RECORD_LENSES } from "./lenses";
+
+export const LENSES = ["overview", ...RECORD_LENSES, "findings"] as const;
 export type Lens = (typeof LENSES)[number];
-/** Lenses with a kind of record of their own. */
-export const RECORD_LENSES = ["views", "throughput", "incore", "dcn"] as const;
+/** Tables of the trace lens, which were once panes of the views. */
+const TRACE_PANES: readonly string[] = ["steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"];
 
 export const VIEWS = ["op", "scope", "graph", "code"] as const;
 export type View = (typeof VIEWS)[number];
@@ -174,6 +176,8 @@ export function parseState(values: ReadonlyMap<string, string>): ParsedState {
   }
   const options = [...values].filter(([key]) => key.startsWith(OPTION_PREFIX));
   fields.options = Object.fromEntries(options.map(([key, value]) => [key.slice(OPTION_PREFIX.length), value]));
+  // Addresses and findings of older versions name the tables of a trace as panes of the views.
+  if (fields.lens === "views" && TRACE_PANES.includes(String(fields.pane ?? ""))) fields.lens = "trace";
   return { state: { ...INITIAL_STATE, ...fields } as PanelState, notices };
 }
 

@@ -69,7 +69,7 @@ function StepParts({ profile }: { profile: RunRecord | null }) {
   const whole = parts.reduce((sum, [, time]) => sum + time, 0);
   if (title === "") return null;
   const show = () =>
-    session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", pane: "steps" });
+    session.update({ lens: "trace", run: profile?.run ?? "", name: profile?.name ?? "", pane: "steps" });
   const shown = parts.map(([key, time]) => {
     const part = CATEGORIES[key] ?? { title: key, hue: null };
     return { key, share: time / whole, colour: partCss(part, session.theme.value), title: part.title };
@@ -123,7 +123,7 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
   const outside = sum(costly.filter(({ name }) => steps.has(name)));
   const rest = whole - outside - sum(rows);
   const show = (row: ViewRow) =>
-    session.update({ lens: "views", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
+    session.update({ lens: "trace", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
   if (rows.length === 0) return <p class="muted">No op of this profile has a time.</p>;
   const parts = rows.map((row) => ({ row, share: time(row, SELF) / whole, colour: css(blockRgb(row.name, theme)) }));
   return (

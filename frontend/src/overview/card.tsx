@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import type { Lens } from "../lib/state";
 import { useSession } from "../ui/session";
-import { LENS_TITLES } from "../ui/shell";
+import { titleOf } from "../ui/shell";
 
 interface CardProps {
   readonly title: string;
@@ -24,7 +24,7 @@ export function Card({ title, lens, note, children }: CardProps) {
         )}
         <span class="spacer" />
         <button type="button" class="link" onClick={() => session.showLens(lens)}>
-          {LENS_TITLES[lens]} →
+          {titleOf(lens)} →
         </button>
       </div>
       {children}

@@ -1,13 +1,14 @@
 /** The first screen: where a step goes, how fast the runs are, what to do first, and what is logged. */
 
 import { address } from "../lib/api";
+import { RECORD_LENSES } from "../lib/lenses";
 import { claims, recordsOf } from "../lib/selection";
-import { type Lens, RECORD_LENSES } from "../lib/state";
+import type { Lens } from "../lib/state";
 import { counted, formatAge } from "../lib/units";
 import { useDocument } from "../ui/documents";
-import { HOW_TO_LOG } from "../ui/nothing_logged";
+import { howToLog } from "../ui/nothing_logged";
 import { useSession } from "../ui/session";
-import { LENS_TITLES } from "../ui/shell";
+import { titleOf } from "../ui/shell";
 import { CodeBlock, Loaded } from "../ui/states";
 import { Breakdown } from "./breakdown";
 import { Card } from "./card";
@@ -57,9 +58,9 @@ function Logged({ has }: { has: (lens: Lens) => boolean }) {
       <ul class="plain logged">
         {RECORD_LENSES.map((lens) => (
           <li key={lens}>
-            <strong>{LENS_TITLES[lens]}</strong>
+            <strong>{titleOf(lens)}</strong>
             {has(lens) ? <Counts lens={lens} /> : <span class="muted">nothing yet</span>}
-            {!has(lens) && <CodeBlock code={(HOW_TO_LOG[lens].split("\n\n")[0] ?? "").trim()} />}
+            {!has(lens) && <CodeBlock code={(howToLog(lens).split("\n\n")[0] ?? "").trim()} />}
           </li>
         ))}
       </ul>

@@ -1,36 +1,25 @@
 /** What a lens says where no record of its kind is logged: how to log one. */
 
+import { infoOf } from "../lib/selection";
 import type { Lens } from "../lib/state";
 import { useSession } from "./session";
 import { Empty } from "./states";
 
-/** How each kind of record is logged: the next step for who has none. */
-export const HOW_TO_LOG: Readonly<Record<Lens, string>> = {
-  overview: "stepscope demo",
-  views:
-    'stepscope import trace.pt.trace.json --logdir LOGDIR\n\n# or from Python\nwith stepscope.Writer(LOGDIR) as writer:\n    writer.log_profile("trace.pt.trace.json", step=10)',
-  throughput:
-    'with stepscope.Writer(LOGDIR) as writer:\n    rate = writer.throughput("train", unit="samples", log_every=10)\n    for step, batch in enumerate(loader):\n        ...\n        rate.add(len(batch), step=step)',
-  incore:
-    "with stepscope.Writer(LOGDIR) as writer:\n    writer.log_incore(timing, columns=columns, participating=slots, producers=producers, step=step)",
-  dcn: "stepscope import host0.xplane.pb host1.xplane.pb --logdir LOGDIR",
-  findings: "stepscope demo",
-};
+/** How records of a lens are logged: the next step where there are none. */
+export function howToLog(lens: Lens): string {
+  return infoOf(lens)?.howToLog ?? "stepscope demo";
+}
 
-const NOTHING: Readonly<Record<Lens, string>> = {
-  overview: "Nothing is logged here yet",
-  views: "No profile is logged here",
-  throughput: "No throughput is logged here",
-  incore: "No in-core timing is logged here",
-  dcn: "No cross-slice collectives are logged here",
-  findings: "Nothing is logged here that findings could stand on",
-};
+function nothingLogged(lens: Lens): string {
+  const title = lens === "overview" ? "Nothing is logged here yet" : "No data for findings yet";
+  return infoOf(lens)?.nothingLogged ?? title;
+}
 
 export function NothingLogged({ lens }: { lens: Lens }) {
   const session = useSession();
   const again = { label: "Look again", run: () => session.refresh() };
   return (
-    <Empty title={NOTHING[lens]} code={HOW_TO_LOG[lens]} action={again}>
+    <Empty title={nothingLogged(lens)} code={howToLog(lens)} action={again}>
       Log it from your training loop or import a file, then reload.
     </Empty>
   );

@@ -7,7 +7,7 @@ import type { Fetch } from "../lib/api";
 import { lineSlots } from "../lib/colour";
 import type { Command } from "../lib/commands";
 import type { IndexDocument, OptionTables } from "../lib/documents";
-import { type Choices, choose, recordsOf } from "../lib/selection";
+import { type Choices, choose, infoOf, recordsOf } from "../lib/selection";
 import { INITIAL_STATE, type Lens, type PanelState, type ParsedState } from "../lib/state";
 import type { Theme } from "../lib/theme";
 import { Resource } from "./resource";
@@ -49,7 +49,7 @@ export class Session {
   readonly recordParameters = computed(() => {
     const { chosen } = this.choices.value;
     const { compare, run, name, step } = this.state.value;
-    const together = this.lens.value === "dcn"; // The records of a run's hosts are shown as one.
+    const together = infoOf(this.lens.value)?.shows === "run"; // Such as the records of a run's hosts.
     const named = together ? name : (chosen?.name ?? name);
     return { run: chosen?.run ?? run, name: this.comparable(named) ? named : "", record_step: step, compare };
   });
@@ -80,7 +80,8 @@ export class Session {
   }
 
   showLens(lens: Lens): void {
-    if (lens !== this.lens.value) this.update({ ...OF_RECORD, lens, name: "", step: "", sort: "", search: "" });
+    if (lens !== this.lens.value)
+      this.update({ ...OF_RECORD, lens, pane: "", name: "", step: "", sort: "", search: "" });
   }
 
   setOption(name: string, value: string | null): void {

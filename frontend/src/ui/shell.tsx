@@ -2,23 +2,15 @@
 
 import { useMemo, useRef } from "preact/hooks";
 import type { Command } from "../lib/commands";
-import { claims, recordsOf } from "../lib/selection";
+import { claims, infoOf, recordsOf, showsOneRun } from "../lib/selection";
 import { LENSES, type Lens } from "../lib/state";
 import { formatAge } from "../lib/units";
 import { type Session, useCommands, useSession } from "./session";
 import { Notices, Problems } from "./states";
 
-export const LENS_TITLES: Record<Lens, string> = {
-  overview: "Overview",
-  views: "Views",
-  throughput: "Throughput",
-  incore: "In-core",
-  dcn: "DCN",
-  findings: "Findings",
-};
-
-/** Lenses that show one record; the others show all runs. */
-export const OF_ONE_RECORD: readonly Lens[] = ["views", "incore", "dcn"];
+export function titleOf(lens: Lens): string {
+  return infoOf(lens)?.title ?? (lens === "overview" ? "Overview" : "Findings");
+}
 
 export function Header() {
   const session = useSession();
@@ -72,7 +64,7 @@ function LensTabs() {
           class={index !== null && !claims(index, lens) ? "tab nothing" : "tab"}
           onClick={() => session.showLens(lens)}
         >
-          {LENS_TITLES[lens]}
+          {titleOf(lens)}
         </button>
       ))}
     </div>
@@ -84,8 +76,8 @@ function Pickers() {
   const { runs, names, steps, chosen } = session.choices.value;
   const state = session.state.value;
   if (runs.length === 0) return null;
-  const one = OF_ONE_RECORD.includes(session.lens.value);
-  const together = session.lens.value === "dcn";
+  const one = showsOneRun(session.lens.value);
+  const together = infoOf(session.lens.value)?.shows === "run";
   if (session.lens.value === "findings" || session.lens.value === "overview") return <RunOrAll />;
   const others = runs.filter((run) => run !== chosen?.run);
   return (
@@ -175,7 +167,7 @@ function LiveMark() {
   const session = useSession();
   const { chosen } = session.choices.value;
   if (chosen === null) return null;
-  const together = !OF_ONE_RECORD.includes(session.lens.value);
+  const together = !showsOneRun(session.lens.value);
   const index = session.index.data.value;
   const grows = together && index !== null && recordsOf(index, session.lens.value).some((record) => !record.closed);
   if (!chosen.closed || grows) return <span class="live">live</span>;
@@ -222,7 +214,7 @@ function shellCommands(session: Session): Command[] {
   };
   const lenses = LENSES.map((lens, at) => ({
     keys: [`Alt+${at + 1}`],
-    title: LENS_TITLES[lens],
+    title: titleOf(lens),
     group: "Lenses",
     run: () => session.showLens(lens),
   }));

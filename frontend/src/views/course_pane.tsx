@@ -6,11 +6,11 @@ import { exact, format, type Quantity } from "../lib/units";
 import { Switch } from "../ui/menu";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import { rowName } from "./columns";
 import { courseOf, type Part } from "./course";
 import { changeColour } from "./diverging";
 import { DivergingPane, type DivergingProps } from "./diverging_pane";
-import { useShape } from "./panes/asking";
 
 const IN_TIME = "time";
 

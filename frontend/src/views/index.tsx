@@ -6,46 +6,27 @@ import { useCommands, useSession } from "../ui/session";
 import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
 import { CallersPane } from "./callers_pane";
 import { quantityIn } from "./columns";
-import { ask, type Documents, useDocuments } from "./documents";
+import { ask, useDocuments } from "./documents";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
 import { treeCommands } from "./moves";
-import { PaneExport, PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC } from "./questions";
 import { Toolbar, TreeCrumbs } from "./toolbar";
 import { TreePane } from "./tree_pane";
 
 interface ViewsLensProps {
-  /** What is shown instead of the views when another question is chosen. */
-  readonly pane: () => ComponentChildren;
   /** What is shown of two profiles. */
   readonly comparison: () => ComponentChildren;
 }
 
-export function ViewsLens({ pane, comparison }: ViewsLensProps) {
+export function ViewsLens({ comparison }: ViewsLensProps) {
   const session = useSession();
-  return session.state.value.compare === "" ? <OneProfile pane={pane} /> : comparison();
+  return session.state.value.compare === "" ? <Tree /> : comparison();
 }
 
-function OneProfile({ pane }: Pick<ViewsLensProps, "pane">) {
+function Tree() {
   const session = useSession();
   const documents = useDocuments();
-  const panes = panesOf(documents.rows.head.value);
-  if (!panes.includes(session.state.value.pane)) return <Tree documents={documents} />;
-  return (
-    <>
-      <div class="toolbar">
-        <PaneSwitch panes={panes} />
-        <span class="spacer" />
-        <PaneExport />
-      </div>
-      {pane()}
-    </>
-  );
-}
-
-function Tree({ documents }: { documents: Documents }) {
-  const session = useSession();
   useCommands(useMemo(() => treeCommands(session, documents), [session, documents]));
   const { rows } = documents;
   const { direction, drawer, metric } = session.state.value;

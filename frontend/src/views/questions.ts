@@ -28,11 +28,6 @@ export function rowsParameters(state: PanelState, record: Parameters): Parameter
   };
 }
 
-/** The zoom as a window of time. */
-export function windowOf({ zoom }: PanelState): Parameters {
-  return zoom === null ? {} : { start_ps: Math.floor(zoom[0]), end_ps: Math.ceil(zoom[1]) };
-}
-
 export function icicleAddress(state: PanelState, record: Parameters): string {
   return address("views", {
     ...viewParameters(state, record),

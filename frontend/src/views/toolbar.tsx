@@ -11,7 +11,6 @@ import { figureOf, quantityIn, rowName, usefulColumns } from "./columns";
 import { Crumbs } from "./crumbs";
 import type { Documents } from "./documents";
 import { goToMatch, showView, turn, upFrom } from "./moves";
-import { PaneSwitch, panesOf } from "./pane_switch";
 import { DEFAULT_METRIC, viewParameters } from "./questions";
 
 const VIEW_HELP: Record<View, string> = {
@@ -29,11 +28,9 @@ export function Toolbar({ documents }: { documents: Documents }) {
   const head = documents.rows.head.value;
   const matches = state.search === "" ? null : (head?.matches ?? null);
   const metric = state.metric || DEFAULT_METRIC;
-  const panes = panesOf(head);
   return (
     <>
       <div class="toolbar">
-        <PaneSwitch panes={panes} />
         <Switch
           label="View"
           value={state.view}

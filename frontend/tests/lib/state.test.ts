@@ -52,3 +52,10 @@ describe("state", () => {
     expect(notices).toHaveLength(1);
   });
 });
+
+test("a pane of the views that is a table of the trace now opens there", () => {
+  const { state } = parseState(new Map(Object.entries({ lens: "views", pane: "steps" })));
+  expect([state.lens, state.pane]).toEqual(["trace", "steps"]);
+  const { state: other } = parseState(new Map(Object.entries({ lens: "dcn", pane: "trace" })));
+  expect(other.lens).toBe("dcn");
+});

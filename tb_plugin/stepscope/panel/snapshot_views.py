@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.lenses.registry import lens_named
 from stepscope.lenses.trace.executions import panes
 from stepscope.lenses.views import ViewResult
 from stepscope.lenses.views.options import VIEWS
@@ -37,7 +38,8 @@ def view_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> I
 
 def _view_document(source: Source, view: str, extent: Extent, *, with_trace: bool) -> dict[str, Any]:
     """A view's tree with what its toolbar leads to: tables of the trace, and callers of its rows."""
-    result = source.views(view=view).result
+    result = source.ask(lens_named("views"), {"view": view}).result
+    assert isinstance(result, ViewResult)
     document = view_tree(result, extent)
     document["callers"] = _callers(source, result, extent)
     tables = panes(result.profile)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeVar
 
 from stepscope.errors import OptionError, StepscopeError
 from stepscope.findings import tfprof_advice
 from stepscope.lenses.registry import AnyLens, lens_named
+from stepscope.lenses.trace.breakdown import Breakdown
 from stepscope.lenses.trace.executions import Executions
+from stepscope.lenses.trace.launches import Launches
+from stepscope.lenses.trace.ranks import Ranks
 from stepscope.lenses.views import ViewResult
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Record
@@ -30,6 +33,8 @@ from stepscope.session.selection import (
     newest_of_each,
     require_one_run,
 )
+
+Table = TypeVar("Table", Breakdown, Launches, Ranks)
 
 
 @dataclass(frozen=True)
@@ -166,22 +171,24 @@ class Source(LensMethods):
         executions: Executions = prepared(self, lens, self.select_record(lens.record_kind))
         return executions
 
-    def breakdown(self) -> LensAnswer[Any]:
+    def breakdown(self) -> LensAnswer[Breakdown]:
         """The time of each step by category, and what each accelerator did: `trace(show="steps")`."""
-        return self._table("steps")
+        return self._table("steps", Breakdown)
 
-    def launches(self) -> LensAnswer[Any]:
+    def launches(self) -> LensAnswer[Launches]:
         """Launch delays by kernel, and why streams are idle: `trace(show="launches")`."""
-        return self._table("launches")
+        return self._table("launches", Launches)
 
-    def ranks(self) -> LensAnswer[Any]:
+    def ranks(self) -> LensAnswer[Ranks]:
         """The ranks of the selected runs, or of the job of the one run: `trace(show="ranks")`."""
-        return self._table("ranks")
+        return self._table("ranks", Ranks)
 
-    def _table(self, show: str) -> LensAnswer[Any]:
+    def _table(self, show: Literal["steps", "launches", "ranks"], kind: type[Table]) -> LensAnswer[Table]:
         """A table of the trace lens, whose answer has the attributes of the analysis itself."""
         answer = self.trace(show=show)
-        return dataclasses.replace(answer, result=answer.result.value)
+        table = answer.result.value
+        assert isinstance(table, kind)
+        return LensAnswer(answer.lens, answer.options, table)
 
     def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
         """The reports of tfprof's four checkers on the selected profile.

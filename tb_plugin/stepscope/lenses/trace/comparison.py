@@ -8,7 +8,7 @@ from typing import Any
 
 from stepscope.errors import OptionError
 from stepscope.lenses.comparison import Comparison
-from stepscope.lenses.lens import HasDocument, Row
+from stepscope.lenses.lens import Row
 from stepscope.lenses.trace.options import COMPARABLE, TraceOptions
 from stepscope.lenses.trace.order import merged
 from stepscope.lenses.trace.result import TraceResult
@@ -77,7 +77,7 @@ class OrderComparison:
         return {"path": self.path, "keys": self.keys}
 
 
-def compare(a: HasDocument, b: HasDocument, options: TraceOptions) -> TraceComparison | OrderComparison:
+def compare(a: TraceResult, b: TraceResult, options: TraceOptions) -> TraceComparison | OrderComparison:
     """Compares two tables of the same kind, row by row.
 
     Sums are per step where the profiles have unequally many steps, as in comparisons of views.
@@ -85,8 +85,6 @@ def compare(a: HasDocument, b: HasDocument, options: TraceOptions) -> TraceCompa
     Raises:
         OptionError: What is shown cannot be compared, such as a timeline.
     """
-    assert isinstance(a, TraceResult)
-    assert isinstance(b, TraceResult)
     show = options.show
     if show not in COMPARABLE:
         remedy = f"Choose from: {', '.join(COMPARABLE)}"

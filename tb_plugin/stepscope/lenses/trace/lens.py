@@ -6,16 +6,17 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from stepscope.lenses.comparison import Comparison
-from stepscope.lenses.lens import Document, HasDocument, Leading, Lens, Row, Scope, Shows
+from stepscope.lenses.lens import Document, Leading, Lens, Row, Scope, Shows
 from stepscope.lenses.trace.comparison import OrderComparison, compare
 from stepscope.lenses.trace.executions import Executions
 from stepscope.lenses.trace.options import TraceOptions
+from stepscope.lenses.trace.result import TraceResult
 from stepscope.lenses.trace.table import rows_of
 from stepscope.model.columns import Record
 from stepscope.model.profile import Profile
 
 
-class TraceLens(Lens[Executions, TraceOptions, HasDocument]):
+class TraceLens(Lens[Executions, TraceOptions, TraceResult]):
     """Single executions on threads and streams."""
 
     name = "trace"
@@ -36,11 +37,11 @@ class TraceLens(Lens[Executions, TraceOptions, HasDocument]):
         """The executions of the profile, with the profiles of the job's other ranks."""
         return Executions(*(record for record in records if isinstance(record, Profile)))
 
-    def analyze(self, prepared: Executions, options: TraceOptions) -> HasDocument:
+    def analyze(self, prepared: Executions, options: TraceOptions) -> TraceResult:
         """The table, or the picture, that the options ask for."""
         return prepared.analyze(options)
 
-    def compare(self, a: HasDocument, b: HasDocument, options: TraceOptions) -> Comparison | OrderComparison:
+    def compare(self, a: TraceResult, b: TraceResult, options: TraceOptions) -> Comparison | OrderComparison:
         """Two tables, row by row."""
         return compare(a, b, options)
 

@@ -1,14 +1,14 @@
 /** Kernels, copies and sets: by name, or by how and by whom they were launched. */
 
 import { useMemo } from "preact/hooks";
-import { ABSENT } from "../../lib/units";
-import { numberColumn, wordColumn } from "../../ui/columns";
-import type { DataColumn } from "../../ui/data_table";
-import { Switch } from "../../ui/menu";
-import { useSession } from "../../ui/session";
-import { Loaded } from "../../ui/states";
-import { wordWidth } from "../../ui/width";
-import { useShape } from "./asking";
+import { ABSENT } from "../lib/units";
+import { numberColumn, wordColumn } from "../ui/columns";
+import type { DataColumn } from "../ui/data_table";
+import { Switch } from "../ui/menu";
+import { useSession } from "../ui/session";
+import { Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
+import { wordWidth } from "../ui/width";
 import type { KernelRow, TableDocument } from "./documents";
 import { SearchedTable } from "./searched_table";
 

@@ -1,12 +1,12 @@
 /** How work reaches the accelerator: why streams stand idle, and how long launches wait. */
 
 import { useMemo } from "preact/hooks";
-import { ABSENT } from "../../lib/units";
-import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
-import { type DataColumn, DataTable } from "../../ui/data_table";
-import { useSession } from "../../ui/session";
-import { Loaded } from "../../ui/states";
-import { useShape } from "./asking";
+import { ABSENT } from "../lib/units";
+import { largestOf, numberColumn, wordColumn } from "../ui/columns";
+import { type DataColumn, DataTable } from "../ui/data_table";
+import { useSession } from "../ui/session";
+import { Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import type { LaunchesDocument, LaunchRow, StreamRow } from "./documents";
 
 export function Launches() {

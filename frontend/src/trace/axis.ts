@@ -1,6 +1,6 @@
 /** Times and values as text. */
 
-import { type Quantity, scaleFor } from "../../lib/units";
+import { type Quantity, scaleFor } from "../lib/units";
 
 /** A time with every digit, in µs. */
 export function exactTime(ps: number): string {

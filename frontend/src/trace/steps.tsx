@@ -1,14 +1,14 @@
 /** Where the time of each step goes, and what each accelerator did in it. */
 
 import { useMemo } from "preact/hooks";
-import { CATEGORIES } from "../../lib/parts";
-import { counted, exact, format, percent } from "../../lib/units";
-import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
-import { type DataColumn, DataTable } from "../../ui/data_table";
-import { Fact } from "../../ui/facts";
-import { useSession } from "../../ui/session";
-import { Empty, Loaded } from "../../ui/states";
-import { useShape } from "./asking";
+import { CATEGORIES } from "../lib/parts";
+import { counted, exact, format, percent } from "../lib/units";
+import { largestOf, numberColumn, wordColumn } from "../ui/columns";
+import { type DataColumn, DataTable } from "../ui/data_table";
+import { Fact } from "../ui/facts";
+import { useSession } from "../ui/session";
+import { Empty, Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import { Bar, Legend } from "./bar";
 import type { BreakdownDocument, DeviceSummary, StepTime } from "./documents";
 

@@ -1,13 +1,13 @@
 /** The ranks of a job side by side: computing, talking, waiting, and who is late. */
 
 import { useMemo } from "preact/hooks";
-import { RANK_PARTS } from "../../lib/parts";
-import { counted } from "../../lib/units";
-import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
-import { type DataColumn, DataTable } from "../../ui/data_table";
-import { useSession } from "../../ui/session";
-import { Loaded, Problems } from "../../ui/states";
-import { useShape } from "./asking";
+import { RANK_PARTS } from "../lib/parts";
+import { counted } from "../lib/units";
+import { largestOf, numberColumn, wordColumn } from "../ui/columns";
+import { type DataColumn, DataTable } from "../ui/data_table";
+import { useSession } from "../ui/session";
+import { Loaded, Problems } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import { Bar, Legend } from "./bar";
 import type { CollectiveRow, RankRow, RanksDocument } from "./documents";
 

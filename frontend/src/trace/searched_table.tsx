@@ -1,10 +1,10 @@
 /** A table with a search above it, and how much of it there is below. */
 
 import { useMemo } from "preact/hooks";
-import { type DataColumn, DataTable, searchRows } from "../../ui/data_table";
-import { SearchBox } from "../../ui/search_box";
-import { useSession } from "../../ui/session";
-import { Empty } from "../../ui/states";
+import { type DataColumn, DataTable, searchRows } from "../ui/data_table";
+import { SearchBox } from "../ui/search_box";
+import { useSession } from "../ui/session";
+import { Empty } from "../ui/states";
 
 interface SearchedTableProps<R> {
   readonly label: string;

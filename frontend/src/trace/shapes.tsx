@@ -1,10 +1,10 @@
 /** Ops by their input shapes. */
 
 import { useMemo } from "preact/hooks";
-import { numberColumn, wordColumn } from "../../ui/columns";
-import type { DataColumn } from "../../ui/data_table";
-import { Loaded } from "../../ui/states";
-import { useShape } from "./asking";
+import { numberColumn, wordColumn } from "../ui/columns";
+import type { DataColumn } from "../ui/data_table";
+import { Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import type { ShapeRow, TableDocument } from "./documents";
 import { SearchedTable } from "./searched_table";
 

@@ -1,8 +1,8 @@
 /** A length of time as a bar of its parts. */
 
-import { type Part, partCss } from "../../lib/parts";
-import { percent } from "../../lib/units";
-import { useSession } from "../../ui/session";
+import { type Part, partCss } from "../lib/parts";
+import { percent } from "../lib/units";
+import { useSession } from "../ui/session";
 
 interface BarProps {
   readonly parts: Readonly<Record<string, Part>>;

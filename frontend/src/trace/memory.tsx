@@ -1,23 +1,23 @@
 /** Memory over time, and what ops take and give back in the part that is zoomed to. */
 
 import { useMemo } from "preact/hooks";
-import { snapshot } from "../../lib/api";
-import { css, lineRgb } from "../../lib/colour";
-import { linearTicks } from "../../lib/plot";
-import type { Theme } from "../../lib/theme";
-import { exact, format, scaleFor } from "../../lib/units";
-import { Chart } from "../../ui/chart";
-import type { Line } from "../../ui/chart_lines";
-import { largestOf, numberColumn, wordColumn } from "../../ui/columns";
-import { type DataColumn, DataTable, searchRows } from "../../ui/data_table";
-import { SearchBox } from "../../ui/search_box";
-import { useSession } from "../../ui/session";
-import { Picker } from "../../ui/shell";
-import { Loaded } from "../../ui/states";
-import { windowOf } from "../questions";
-import { useShape } from "./asking";
+import { snapshot } from "../lib/api";
+import { css, lineRgb } from "../lib/colour";
+import { linearTicks } from "../lib/plot";
+import type { Theme } from "../lib/theme";
+import { exact, format, scaleFor } from "../lib/units";
+import { Chart } from "../ui/chart";
+import type { Line } from "../ui/chart_lines";
+import { largestOf, numberColumn, wordColumn } from "../ui/columns";
+import { type DataColumn, DataTable, searchRows } from "../ui/data_table";
+import { SearchBox } from "../ui/search_box";
+import { useSession } from "../ui/session";
+import { Picker } from "../ui/shell";
+import { Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import { tickText } from "./axis";
 import type { MemoryBlock, MemoryDocument, MemoryOp } from "./documents";
+import { windowOf } from "./window";
 
 const WIDTH_PX = 1200;
 const SAVED = snapshot() !== undefined;

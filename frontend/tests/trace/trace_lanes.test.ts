@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import type { TimelineBlock, TimelineDocument } from "../../src/views/panes/documents";
-import { arrowsOf, askedWindow, blockKey, spliced, traceLanes } from "../../src/views/panes/trace_lanes";
+import type { TimelineBlock, TimelineDocument } from "../../src/trace/documents";
+import { arrowsOf, askedWindow, blockKey, spliced, traceLanes } from "../../src/trace/trace_lanes";
 
 const drawn = (start: number, end: number, id: number) => ({ start, end, kind: 0, id });
 

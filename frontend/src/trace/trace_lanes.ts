@@ -1,10 +1,10 @@
 /** The timeline as lanes: coarse all over, fine in the window that was asked for. */
 
-import { type Curve, mostOf } from "../../lib/curves";
-import { groupBy } from "../../lib/grouping";
-import type { Lane, Track, View } from "../../lib/lanes";
-import { format, percent } from "../../lib/units";
-import type { Arrow, Kind } from "../../ui/lanes_scene";
+import { type Curve, mostOf } from "../lib/curves";
+import { groupBy } from "../lib/grouping";
+import type { Lane, Track, View } from "../lib/lanes";
+import { format, percent } from "../lib/units";
+import type { Arrow, Kind } from "../ui/lanes_scene";
 import type { EventDocument, TimelineCounter, TimelineDocument, TimelineLane } from "./documents";
 
 export interface TraceLanes {

@@ -1,13 +1,13 @@
 /** The trace: what every thread and stream ran when, with launches, backward calls, utilization, queues and memory. */
 
 import { useMemo } from "preact/hooks";
-import type { Block, Lane } from "../../lib/lanes";
-import { format } from "../../lib/units";
-import { Fact } from "../../ui/facts";
-import { Lanes } from "../../ui/lanes";
-import { useSession } from "../../ui/session";
-import { Loaded } from "../../ui/states";
-import { useShape } from "./asking";
+import type { Block, Lane } from "../lib/lanes";
+import { format } from "../lib/units";
+import { Fact } from "../ui/facts";
+import { Lanes } from "../ui/lanes";
+import { useSession } from "../ui/session";
+import { Loaded } from "../ui/states";
+import { useShape } from "../ui/trace_document";
 import { exactTime } from "./axis";
 import type { ArrowDocument, EventDocument, MomentDocument, TimelineDocument } from "./documents";
 import { arrowsOf, askedWindow, blockKey, type TraceLanes, traceLanes } from "./trace_lanes";

@@ -1,6 +1,6 @@
 /** What the executions of a profile answer. Times are in ps; starts are relative to the profile's anchor. */
 
-import type { Figure, Problem } from "../../lib/documents";
+import type { Figure, Problem } from "../lib/documents";
 
 export interface BreakdownDocument {
   readonly categories: readonly string[];

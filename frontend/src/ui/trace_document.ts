@@ -1,9 +1,9 @@
 /** What a pane asks about the chosen profile. */
 
-import { address, type Parameters } from "../../lib/api";
-import type { PanelState } from "../../lib/state";
-import { useDocument } from "../../ui/documents";
-import type { Resource } from "../../ui/resource";
+import { address, type Parameters } from "../lib/api";
+import type { PanelState } from "../lib/state";
+import { useDocument } from "./documents";
+import type { Resource } from "./resource";
 
 /** The document of a shape; asked again when the question changes, or the record was written anew. Null asks nothing. */
 export function useShape<T>(
