@@ -15,19 +15,33 @@ from stepscope.errors import DamagedSource
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
+from stepscope.model.wire import (
+    DELIMITED,
+    NO_END,
+    VARINT,
+    Field,
+    WireError,
+    fields,
+    key,
+    named_fields,
+    signed,
+    varint_at,
+)
 from stepscope.sources.content import content, release
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.tfprof.draft import Draft, FrameRows, Ints
 from stepscope.sources.tfprof.layout import lay_out
 from stepscope.sources.tfprof.nodes import NodeReader
-from stepscope.sources.wire import LENGTH, VARINT, MalformedWire, decode, fields, padded, varint
+from stepscope.sources.wire import Messages, decode
 
 NODES, HAS_TRACE, STEPS, STRINGS = 1, 2, 3, 4
 _NAMELESS = ("", "profile", "raw", "graph", "run_metadata", "run_meta", "op_log", "tfprof_log")
 _BLOCK_NODES = 1 << 12
 _BLOCK_BYTES = 16 << 20
+_NODES_KEY = key(NODES, DELIMITED)
+_LONGEST_ENTRY_HEAD = 32
 _NODE_FIELDS = {
-    **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16), LENGTH),
+    **dict.fromkeys((1, 2, 3, 4, 5, 6, 7, 9, 10, 11, 12, 14, 15, 16), DELIMITED),
     **dict.fromkeys((8, 13), VARINT),
 }
 _TELLING = {5, 9, 10, 12, 15}
@@ -35,52 +49,59 @@ _TELLING = {5, 9, 10, 12, 15}
 
 
 def recognise(path: Path, head: bytes) -> bool:
-    """Whether the content starts with an entry of ProfileProto.nodes: a node id and a node with more than a name."""
+    """Whether the content starts with an entry of ProfileProto.nodes.
+
+    An entry is a node id and a node with more than a name.
+    """
     try:
-        entry = next(fields(head, 0, 1 << 62))
-    except (MalformedWire, StopIteration, IndexError):
+        entry = next(named_fields(head, 0, NO_END))
+    except (WireError, StopIteration):
         return False
-    if (entry.number, entry.wire) != (NODES, LENGTH):
+    if (entry.number, entry.wire_type) != (NODES, DELIMITED):
         return False
     return _is_entry(head, entry.value, min(entry.end, len(head)))
 
 
 def _is_entry(head: bytes, start: int, stop: int) -> bool:
-    seen: dict[int, Any] = {}
+    seen: dict[int, Field] = {}
     try:
-        for field in fields(head, start, stop):
+        for field in named_fields(head, start, stop):
             seen[field.number] = field
-    except MalformedWire as error:
-        if not error.cut_off or stop < len(head):
+    except WireError as error:
+        if not error.is_cut_off or stop < len(head):
             return False
-    if 1 not in seen or seen[1].wire != VARINT:
+    if 1 not in seen or seen[1].wire_type != VARINT:
         return False
     if 2 in seen:
-        node_start, node_end = seen[2].value, seen[2].end
-    else:
-        node_start, node_end = _cut_node(head, stop)
-    return _is_node(head, node_start, node_end)
+        return _is_node(head, seen[2].value, seen[2].end)
+    return _is_node(head, *_cut_node(head, stop))
 
 
 def _cut_node(head: bytes, stop: int) -> tuple[int, int]:
-    at = head.find(b"\x12", 0, 32)
+    """Where the node of an entry starts and ends that reaches beyond the head."""
+    at = head.find(b"\x12", 0, _LONGEST_ENTRY_HEAD)
     if at < 0:
         return 0, 0
-    return varint(head, at + 1, stop)[1], stop
+    try:
+        return varint_at(head, at + 1)[1], stop
+    except (IndexError, WireError):
+        return 0, 0
 
 
 def _is_node(head: bytes, start: int, stop: int) -> bool:
-    numbers = []
+    numbers: list[int] = []
     try:
-        for field in fields(head, start, stop):
-            wanted = _NODE_FIELDS.get(field.number)
-            if wanted != field.wire and (field.number, field.wire) != (4, VARINT):
+        for field in named_fields(head, start, stop):
+            wire_type = _NODE_FIELDS.get(field.number)
+            is_shape = (field.number, field.wire_type) == (4, VARINT)
+            if wire_type != field.wire_type and not is_shape:
                 return False
             numbers.append(field.number)
-    except MalformedWire as error:
-        if not error.cut_off or stop < len(head):
+    except WireError as error:
+        if not error.is_cut_off or stop < len(head):
             return False
-    return 1 in numbers and (not _TELLING.isdisjoint(numbers) or stop == len(head))
+    is_telling = not _TELLING.isdisjoint(numbers) or stop == len(head)
+    return 1 in numbers and is_telling
 
 
 def read(path: Path, progress: Progress | None = None) -> Imported:
@@ -125,46 +146,53 @@ def read_profile(data: Any, source: str, progress: Progress | None = None) -> Pr
 
 
 class _Tail:
-    """What a ProfileProto holds beside its nodes."""
+    """The fields of a ProfileProto beside its nodes."""
 
     def __init__(self) -> None:
         self.steps: set[int] = set()
         self.texts: dict[int, bytes] = {}
 
-    def take(self, data: Any, number: int, wire: int, value: int, end: int) -> None:
-        if number == STRINGS and wire == LENGTH:
-            entry = {f.number: f for f in fields(data, value, end)}
-            key = entry[1].value if 1 in entry else 0
-            self.texts[_signed(key)] = data[entry[2].value : entry[2].end] if 2 in entry else b""
-        elif number == STEPS and wire == VARINT:
-            self.steps.add(_signed(value))
-        elif number == STEPS and wire == LENGTH:
-            while value < end:
-                step, value = varint(data, value, end)
-                self.steps.add(_signed(step))
+    def take(self, data: Any, field: Field) -> None:
+        """Keeps a field that is a step or a string."""
+        if field.number == STRINGS and field.wire_type == DELIMITED:
+            self._take_text(data, field)
+        elif field.number == STEPS and field.wire_type == VARINT:
+            self.steps.add(signed(field.value))
+        elif field.number == STEPS and field.wire_type == DELIMITED:
+            position = field.value
+            while position < field.end:
+                step, position = varint_at(data, position)
+                self.steps.add(signed(step))
 
-
-def _signed(value: int) -> int:
-    return value - (1 << 64) if value >> 63 else value
+    def _take_text(self, data: Any, field: Field) -> None:
+        entry = {inner.number: inner for inner in named_fields(data, field.value, field.end)}
+        key = signed(entry[1].value) if 1 in entry else 0
+        text = entry.get(2)
+        self.texts[key] = b"" if text is None else data[text.value : text.end]
 
 
 def _blocks(data: Any, tail: _Tail, draft: Draft, source: str) -> Iterator[tuple[int, int, Ints]]:
-    """Blocks of the file with the spans of the node entries in them; the rest goes to the tail."""
+    """Blocks of the file with the spans of their node entries; other fields go to the tail."""
     spans: list[tuple[int, int]] = []
     try:
-        for field in fields(data, 0, len(data)):
-            if field.number != NODES or field.wire != LENGTH:
-                tail.take(data, field.number, field.wire, field.value, field.end)
+        for tag, value, after in fields(data, 0, len(data)):
+            if tag != _NODES_KEY:
+                end = after if tag & 7 == DELIMITED else -1
+                tail.take(data, Field(tag >> 3, tag & 7, value, end, after))
                 continue
-            spans.append((field.value, field.end))
-            if len(spans) == _BLOCK_NODES or field.end - spans[0][0] > _BLOCK_BYTES:
-                yield spans[0][0], field.end, np.array(spans, np.int64)
+            spans.append((value, after))
+            if len(spans) == _BLOCK_NODES or after - spans[0][0] > _BLOCK_BYTES:
+                yield spans[0][0], after, np.array(spans, np.int64)
                 spans = []
-    except MalformedWire as error:
+    except WireError as error:
         draft.complete = False
-        what = "the file ends or is damaged here; what comes before is shown"
         draft.losses.append(
-            Diagnostic(f"{source}, byte {error.offset}", what, len(data) - error.offset, "Copy the file again")
+            Diagnostic(
+                where=f"{source}, byte {error.offset}",
+                what="the file ends or is damaged here; StepScope reads the nodes before",
+                count=len(data) - error.offset,
+                remedy="Copy the file again",
+            )
         )
     if spans:
         yield spans[0][0], spans[-1][1], np.array(spans, np.int64)
@@ -173,9 +201,7 @@ def _blocks(data: Any, tail: _Tail, draft: Draft, source: str) -> Iterator[tuple
 def _add_frames(draft: Draft, tail: _Tail, source: str) -> None:
     """Adds the frames of the distinct call stacks."""
     stacks = draft.stacks.texts()
-    end = np.cumsum([len(s) for s in stacks], dtype=np.int64) if stacks else np.empty(0, np.int64)
-    start = np.concatenate([[0], end[:-1]]) if stacks else end
-    traces = decode(padded(b"".join(stacks)), start, end).sub(1)
+    traces = decode(Messages.of(stacks)).sub(1)
     file, function = traces.ints(6), traces.ints(7)
     ids = np.unique(np.concatenate([file, function]))
     unknown = [i for i in ids.tolist() if i not in tail.texts]

@@ -6,24 +6,23 @@ import numpy as np
 from tensorboard.compat.proto import attr_value_pb2, types_pb2
 
 from stepscope.sources.tfprof.draft import AttributeRows, Draft
-from stepscope.sources.wire import Messages, decode
+from stepscope.sources.wire import Table, decode
 
 MAX_TEXT_BYTES = 1024
 _BYTES, _INT, _BOOL, _TYPE = 2, 3, 5, 6
 
 
-def attributes(draft: Draft, block: bytes, entries: Messages, base: int) -> AttributeRows:
+def attributes(draft: Draft, block: bytes, entries: Table, base: int) -> AttributeRows:
     """The rows of a map from name to AttrValue: texts, integers, truth values and types. Others are left out."""
     draft_text = draft.strings
-    start, end = entries.spans(2)
-    values = decode(entries.data, start, end)
+    values = decode(entries.message_of(2))
     parts: list[tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[int]]] = []
-    texts = values.rows(_BYTES, lengths=True)
+    texts = values.contents(_BYTES)
     short = texts.end - texts.value <= MAX_TEXT_BYTES
-    parts.append((texts.message[short], draft_text.spans(block, texts.value[short], texts.end[short]).tolist()))
+    parts.append((texts.row[short], draft_text.spans(block, texts.value[short], texts.end[short]).tolist()))
     for number in (_INT, _BOOL, _TYPE):
         rows = values.rows(number)
-        parts.append((rows.message, [draft_text(_text(number, v)) for v in rows.value.tolist()]))
+        parts.append((rows.row, [draft_text(_text(number, v)) for v in rows.value.tolist()]))
     owner = np.concatenate([p[0] for p in parts])
     value = np.array([v for p in parts for v in p[1]], np.int64)
     names = draft_text.spans(block, *(s[owner] for s in entries.spans(1)))

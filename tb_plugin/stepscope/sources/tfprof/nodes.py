@@ -21,7 +21,7 @@ from stepscope.sources.tfprof.draft import (
     StepRows,
     TypeRows,
 )
-from stepscope.sources.wire import Messages, decode, padded
+from stepscope.sources.wire import Messages, Table, decode, padded
 
 _SUMS = {"requested": 6, "peak": 7, "residual": 8, "output": 9}
 
@@ -44,15 +44,15 @@ class NodeReader:
     def add(self, block: bytes, start: Ints, end: Ints) -> None:
         """Adds the map entries at the spans of a block of the file."""
         data = padded(block)
-        entries = decode(data, start, end)
-        node_start, node_end = entries.spans(2)
-        nodes = decode(data, node_start, node_end)
+        entries = decode(Messages(data, start, end))
+        bodies = entries.message_of(2)
+        nodes = decode(bodies)
         fresh = self._fresh(self._draft.strings.spans(block, *nodes.spans(1)))
         if not fresh.all():
-            nodes = decode(data, node_start[fresh], node_end[fresh])
+            nodes = decode(bodies.take(fresh))
         self._note_damage(entries, nodes)
         self._add_nodes(block, nodes, entries.ints(1)[fresh])
-        self.count += nodes.count
+        self.count += len(nodes)
 
     def _fresh(self, names: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
         fresh = np.ones(len(names), bool)
@@ -66,13 +66,13 @@ class NodeReader:
             self._draft.losses.append(Diagnostic(self._where, what, repeated, "Give every op a name of its own"))
         return fresh
 
-    def _note_damage(self, *levels: Messages) -> None:
-        damaged = sum(len(level.bad) for level in levels)
+    def _note_damage(self, *levels: Table) -> None:
+        damaged = sum(int(level.damaged.sum()) for level in levels)
         if damaged:
             what = "damaged messages; what they hold before the damage is kept"
             self._draft.losses.append(Diagnostic(self._where, what, damaged, "Write the profile again"))
 
-    def _add_nodes(self, block: bytes, nodes: Messages, keys: Ints) -> None:
+    def _add_nodes(self, block: bytes, nodes: Table, keys: Ints) -> None:
         draft, base = self._draft, self.count
         device = _optional(draft, block, *nodes.spans(6))
         self._on_accelerator = np.isin(device, self._accelerators(device))
@@ -87,8 +87,8 @@ class NodeReader:
                 stack=self._stacks(block, nodes),
             )
         )
-        types = nodes.rows(5, lengths=True)
-        draft.add(TypeRows(types.message + base, draft.strings.spans(block, types.value, types.end)))
+        types = nodes.contents(5)
+        draft.add(TypeRows(types.row + base, draft.strings.spans(block, types.value, types.end)))
         draft.add(_inputs(nodes, base), self._outputs(nodes), attributes(draft, block, nodes.sub(11), base))
         self._add_executions(block, nodes.sub(12))
 
@@ -98,8 +98,8 @@ class NodeReader:
         texts = self._draft.strings.texts() if found else []
         return [d for d in found if b"cpu" not in texts[d]]
 
-    def _variable_shapes(self, nodes: Messages) -> Ints:
-        shape = np.full(nodes.count, -1, np.int64)
+    def _variable_shapes(self, nodes: Table) -> Ints:
+        shape = np.full(len(nodes), -1, np.int64)
         owner, dims = nodes.repeated_ints(4)
         if len(owner):
             held, first = np.unique(owner, return_index=True)
@@ -107,12 +107,12 @@ class NodeReader:
                 shape[node] = self._draft.shapes(sizes.tolist())
         return shape
 
-    def _stacks(self, block: bytes, nodes: Messages) -> Ints:
+    def _stacks(self, block: bytes, nodes: Table) -> Ints:
         start, end = nodes.spans(10)
         stack = self._draft.stacks.spans(block, start, end)
         return np.where(end > start, stack, -1)
 
-    def _outputs(self, nodes: Messages) -> OutputRows:
+    def _outputs(self, nodes: Table) -> OutputRows:
         entries = nodes.sub(15)
         start, end = entries.spans(2)
         distinct: dict[bytes, int] = {}
@@ -124,16 +124,15 @@ class NodeReader:
         shape = np.fromiter((distinct[s] for s in spans), np.int64, len(spans))
         return OutputRows(entries.owner + self.count, entries.ints(1), shape, np.full(len(shape), -1))
 
-    def _add_executions(self, block: bytes, entries: Messages) -> None:
+    def _add_executions(self, block: bytes, entries: Table) -> None:
         """Adds what an entry of `execs` holds: a step of a node."""
         draft = self._draft
         node, step = entries.owner + self.count, entries.ints(1)
         draft.steps.update(np.unique(step).tolist())
-        start, end = entries.spans(2)
-        steps = decode(entries.data, start, end)
+        steps = decode(entries.message_of(2))
         memory = steps.sub(7)
-        totals = {name: _sum(memory.ints(number), memory.owner, steps.count) for name, number in _SUMS.items()}
-        in_use = np.zeros(steps.count, np.int64)
+        totals = {name: _sum(memory.ints(number), memory.owner, len(steps)) for name, number in _SUMS.items()}
+        in_use = np.zeros(len(steps), np.int64)
         np.maximum.at(in_use, memory.owner, memory.ints(10))
         host = self._add_times(block, steps.sub(5), LaneKind.HOST, node, step)
         accelerator = self._add_times(block, steps.sub(4), LaneKind.ACCELERATOR, node, step)
@@ -147,22 +146,21 @@ class NodeReader:
                 host=host,
                 accelerator=accelerator,
                 in_use=in_use,
-                uncounted_host=np.zeros(steps.count, np.int64),
-                uncounted_accelerator=np.zeros(steps.count, np.int64),
+                uncounted_host=np.zeros(len(steps), np.int64),
+                uncounted_accelerator=np.zeros(len(steps), np.int64),
                 **totals,
             ),
             *self._allocator_events(memory, steps.sub(11), node, step),
             _output_bytes(memory, node),
         )
 
-    def _add_times(self, block: bytes, entries: Messages, kind: LaneKind, node: Ints, step: Ints) -> Ints:
+    def _add_times(self, block: bytes, entries: Table, kind: LaneKind, node: Ints, step: Ints) -> Ints:
         """Adds the executions of a map from device to times, and gives their sum for each step of a node."""
         draft = self._draft
         devices = draft.strings.spans(block, *entries.spans(1))
         lanes = {d: draft.lanes(d, kind) for d in np.unique(devices).tolist()}
         lane = np.fromiter((lanes[d] for d in devices.tolist()), np.int64, len(devices))
-        start, end = entries.spans(2)
-        times = decode(entries.data, start, end).sub(1)
+        times = decode(entries.message_of(2)).sub(1)
         began, duration, whole = _pairs(times)
         owner = entries.owner[times.owner]
         if not whole.all():
@@ -171,22 +169,20 @@ class NodeReader:
         draft.add(ExecutionRows(node[owner], step[owner], lane[times.owner], began, duration).take(whole))
         return _sum(duration, owner, len(node))
 
-    def _allocator_events(
-        self, memory: Messages, changes: Messages, node: Ints, step: Ints
-    ) -> tuple[MemoryRows, MemoryRows]:
+    def _allocator_events(self, memory: Table, changes: Table, node: Ints, step: Ints) -> tuple[MemoryRows, MemoryRows]:
         """The allocator's records, and what was in use after an execution: -1 where no allocator of a device says."""
         owner = changes.owner
-        unknown = np.full(changes.count, -1, np.int64)
+        unknown = np.full(len(changes), -1, np.int64)
         deltas = MemoryRows(node[owner], step[owner], changes.ints(1), changes.ints(2), unknown)
         owner, total = memory.owner, memory.ints(10)
-        zeros = np.zeros(memory.count, np.int64)
+        zeros = np.zeros(len(memory), np.int64)
         seen = MemoryRows(node[owner], step[owner], memory.ints(1), zeros, np.where(total > 0, total, -1))
         return deltas.take(deltas.delta != 0), seen.take((total > 0) | self._on_accelerator[node[owner] - self.count])
 
 
 def tuple_values(span: bytes) -> list[int]:
     """The numbers of a Tuple message."""
-    tuples = decode(padded(span), np.array([0]), np.array([len(span)]))
+    tuples = decode(Messages.of([span]))
     values: list[int] = tuples.repeated_ints(1)[1].tolist()
     return values
 
@@ -195,7 +191,7 @@ def _optional(draft: Draft, block: bytes, start: Ints, end: Ints) -> Ints:
     return np.where(end > start, draft.strings.spans(block, start, end), -1)
 
 
-def _inputs(nodes: Messages, base: int) -> InputRows:
+def _inputs(nodes: Table, base: int) -> InputRows:
     entries = nodes.sub(2)
     source, slots = entries.ints(2), nodes.sub(14)
     slot = _look_up(entries.owner, source, slots.owner, slots.ints(1), slots.ints(2))
@@ -221,10 +217,10 @@ def _sum(values: Ints, owner: Ints, count: int) -> Ints:
     return out
 
 
-def _pairs(tuples: Messages) -> tuple[Ints, Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _pairs(tuples: Table) -> tuple[Ints, Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
     """First and second number of every Tuple, and whether it has exactly two."""
     owner, value = tuples.repeated_ints(1)
-    size = np.bincount(owner, minlength=tuples.count)
+    size = np.bincount(owner, minlength=len(tuples))
     first = np.cumsum(size) - size
     whole = size == 2
     padded_values = np.append(value, [0, 0])
@@ -232,8 +228,7 @@ def _pairs(tuples: Messages) -> tuple[Ints, Ints, np.ndarray[tuple[int], np.dtyp
     return began, np.where(whole, padded_values[np.where(whole, first + 1, 0)], 0), whole
 
 
-def _output_bytes(memory: Messages, node: Ints) -> OutputRows:
+def _output_bytes(memory: Table, node: Ints) -> OutputRows:
     entries = memory.sub(11)
-    start, end = entries.spans(2)
-    size = decode(entries.data, start, end).ints(1)
+    size = decode(entries.message_of(2)).ints(1)
     return OutputRows(node[memory.owner[entries.owner]], entries.ints(1), np.full(len(size), -1), size)

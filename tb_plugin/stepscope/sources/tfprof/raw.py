@@ -21,11 +21,11 @@ from tensorboard.compat.proto import config_pb2, graph_pb2, tfprof_log_pb2
 from stepscope.errors import DamagedSource, SourceError
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.wire import DELIMITED, Field, WireError, named_fields, varint_at
 from stepscope.sources.content import content, head
 from stepscope.sources.format import Format, Imported, Progress
 from stepscope.sources.tfprof import imported
 from stepscope.sources.tfprof.replay import Replay
-from stepscope.sources.wire import LENGTH, Field, MalformedWire, fields, varint
 
 Kind = Literal["graph", "op_log", "run"]
 _MESSAGES: dict[Kind, Callable[[], Message]] = {
@@ -92,7 +92,7 @@ def kind_of(start: bytes) -> Kind | None:
 def _kind_of_first(start: bytes, outer: Field) -> Kind | None:
     found = _fields_in_sight(start, outer)
     name = found.get(1)
-    if name is None or name.wire != LENGTH:
+    if name is None or name.wire_type != DELIMITED:
         return None
     if _is_node(start, found):
         return "graph"
@@ -103,7 +103,7 @@ def _kind_of_first(start: bytes, outer: Field) -> Kind | None:
 
 def _is_node(data: bytes, found: dict[int, Field]) -> bool:
     op = found.get(2)
-    return op is not None and op.wire == LENGTH and _OP.fullmatch(data, op.value, op.end) is not None
+    return op is not None and op.wire_type == DELIMITED and _OP.fullmatch(data, op.value, op.end) is not None
 
 
 def _holds_graph(data: bytes, outer: Field) -> bool:
@@ -116,12 +116,15 @@ def _holds_graph(data: bytes, outer: Field) -> bool:
 def _enter(data: bytes, at: int, stop: int) -> Field | None:
     """The field at a position if it has a length. Its end is cut to `stop`."""
     try:
-        key, at = varint(data, at, stop)
-        size, value = varint(data, at, stop)
-    except MalformedWire:
+        key, at = varint_at(data, at)
+        size, value = varint_at(data, at)
+    except (IndexError, WireError):
+        return None
+    has_content = key & 7 == DELIMITED and key >> 3
+    if not has_content or value > stop:
         return None
     end = min(value + size, stop)
-    return Field(key >> 3, LENGTH, value, end, end) if key & 7 == LENGTH and key >> 3 else None
+    return Field(key >> 3, DELIMITED, value, end, end)
 
 
 def _fields_in_sight(data: bytes, outer: Field) -> dict[int, Field]:
@@ -129,10 +132,10 @@ def _fields_in_sight(data: bytes, outer: Field) -> dict[int, Field]:
     found: dict[int, Field] = {}
     at = outer.value
     try:
-        for one in fields(data, outer.value, outer.end):
+        for one in named_fields(data, outer.value, outer.end):
             found.setdefault(one.number, one)
             at = one.after
-    except MalformedWire:
+    except WireError:
         cut = _enter(data, at, outer.end)
         if cut is not None and cut.end == len(data):
             found.setdefault(cut.number, cut)
@@ -149,7 +152,7 @@ def _is_device_stats(data: bytes, stats: Field) -> bool:
 
 def _is_log_entry(data: bytes, found: dict[int, Field]) -> bool:
     wires = {1: 2, 2: 0, 3: 2, 4: 2}
-    if any(wires.get(number) != one.wire for number, one in found.items()):
+    if any(wires.get(number) != one.wire_type for number, one in found.items()):
         return False
     name = data[found[1].value : found[1].end]
     return len(found) > 1 and name.isascii() and name.decode().isprintable()

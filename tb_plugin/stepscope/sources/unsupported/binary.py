@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from stepscope.model.wire import DELIMITED, VARINT, Field, WireError, named_fields
 from stepscope.sources.unsupported.kind import TORCH_REMEDY, Unsupported
-from stepscope.sources.wire import LENGTH, VARINT, Field, MalformedWire, fields
 
 _CHECKPOINT = Unsupported("model checkpoint", "Checkpoints hold no times. Profile the model: " + TORCH_REMEDY)
 _SNAPSHOT = Unsupported(
@@ -151,14 +151,14 @@ def _protobuf(head: bytes) -> Unsupported | None:
     if b"brain.Event:" in head[:64]:
         return _EVENTS
     first = _fields_in(head, 0, len(head))
-    if not first or first[0].number != 1 or first[0].wire != LENGTH:
+    if not first or first[0].number != 1 or first[0].wire_type != DELIMITED:
         return None
-    inner = {(field.number, field.wire) for field in _fields_in(head, first[0].value, first[0].end)}
+    inner = {(field.number, field.wire_type) for field in _fields_in(head, first[0].value, first[0].end)}
     # Profile.sample_type: two indices of strings.
     if inner and inner <= {(1, VARINT), (2, VARINT)} and len(first) > 1:
         return _PPROF
     # TracePacket: the time stamp, the clock or the sequence of a packet.
-    if inner & {(8, VARINT), (10, VARINT), (58, VARINT), (6, LENGTH), (33, LENGTH), (36, LENGTH)}:
+    if inner & {(8, VARINT), (10, VARINT), (58, VARINT), (6, DELIMITED), (33, DELIMITED), (36, DELIMITED)}:
         return _PERFETTO
     return None
 
@@ -167,8 +167,8 @@ def _fields_in(data: bytes, start: int, end: int) -> list[Field]:
     """The fields of a message as far as they are whole."""
     found: list[Field] = []
     try:
-        for field in fields(data, start, min(end, len(data))):
+        for field in named_fields(data, start, min(end, len(data))):
             found.append(field)  # noqa: PERF402
-    except MalformedWire:
+    except WireError:
         pass
     return found

@@ -16,10 +16,11 @@ from stepscope.errors import SourceError
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.wire import WireError, field_at
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.xplane.collectives import HostTrace, collectives_of
 from stepscope.sources.xplane.cores import CoreTrace, core_id, read_core
-from stepscope.sources.xplane.file import METADATA_PLANE, SpaceReader, plane_name, read_field
+from stepscope.sources.xplane.file import METADATA_PLANE, SpaceReader, plane_name
 from stepscope.sources.xplane.folders import (
     RECORD_NAME,
     Session,
@@ -286,8 +287,8 @@ def _programs(view: PlaneView) -> dict[int, Program]:
 def _starts_with_a_plane(head: bytes) -> bool:
     """Whether the first field of a file is a plane, whose name stands at its beginning."""
     try:
-        number, start, _ = read_field(head, 0)
-    except ValueError:
+        number, start, _ = field_at(head, 0)
+    except WireError:
         return False
     name = plane_name(head, start) if number == 1 else b""
     return name.startswith((b"/host:", b"/device:")) or name == b"Task Environment"

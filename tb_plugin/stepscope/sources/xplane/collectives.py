@@ -12,12 +12,12 @@ from stepscope.model import collectives as model
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Group, Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.sources.wire import I64
 from stepscope.sources.xplane.cores import CoreTrace, distinct
 from stepscope.sources.xplane.hlo import Program
 from stepscope.sources.xplane.identity import ResolvedOp, Resolver
 from stepscope.sources.xplane.schedule import ScheduleBuilder
 from stepscope.sources.xplane.transfers import TransferRows
-from stepscope.sources.xplane.wire import I64
 
 
 @dataclass(frozen=True)

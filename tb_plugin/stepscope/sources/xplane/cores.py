@@ -11,9 +11,9 @@ from google.protobuf.message import DecodeError
 
 from stepscope.model.collectives import OpKind
 from stepscope.pb import xplane_pb2
+from stepscope.sources.wire import I64
 from stepscope.sources.xplane.hlo import TARGET, Instruction, group_size_of_target, parse_instruction
 from stepscope.sources.xplane.plane import Events, PlaneView, base_ns, text, window_ps
-from stepscope.sources.xplane.wire import I64
 
 MODULES_LINE, OPS_LINE = "XLA Modules", "XLA Ops"
 _CORE_PLANE = re.compile(r"/device:TPU:(\d+)")

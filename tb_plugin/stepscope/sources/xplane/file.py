@@ -17,6 +17,7 @@ from google.protobuf.message import DecodeError, Message
 
 from stepscope.errors import DamagedSource, LimitExceeded, SourceError
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.wire import WireError, field_at
 from stepscope.pb import xplane_pb2
 from stepscope.sources.content import plain
 from stepscope.sources.format import Progress
@@ -73,8 +74,8 @@ class SpaceReader:
         position = 0
         while position < len(data):
             try:
-                number, start, end = read_field(data, position)
-            except ValueError:
+                number, start, end = field_at(data, position)
+            except WireError:
                 self._stop(data, position)
                 return
             if number == _PLANE_FIELD:
@@ -122,49 +123,16 @@ _TEXT_REMEDY = "The file went through a text conversion that replaced its bytes:
 def plane_name(data: Buffer, start: int) -> bytes:
     """The name of the plane whose content starts at a position, which stands at its beginning; empty if it does not."""
     try:
-        number, inner, end = read_field(data, start)
+        number, inner, end = field_at(data, start)
         if number == 1:
-            number, inner, end = read_field(data, end)
-    except ValueError:
+            number, inner, end = field_at(data, end)
+    except WireError:
         return b""
     return data[inner:end] if number == _NAME_FIELD else b""
 
 
 def _is_mangled(body: bytes) -> bool:
     return body[:4096].count(_REPLACEMENT) > 3
-
-
-def read_field(data: Buffer, position: int) -> tuple[int, int, int]:
-    """The number of the field at a position, and where its content starts and ends; the end may lie behind the data.
-
-    Raises:
-        ValueError: There is no field.
-    """
-    tag, start = _varint(data, position)
-    wire = tag & 7
-    if not tag >> 3:
-        raise ValueError(position)
-    if wire == 0:
-        return tag >> 3, start, _varint(data, start)[1]
-    if wire == 2:
-        size, start = _varint(data, start)
-        return tag >> 3, start, start + size
-    if wire in (1, 5):
-        return tag >> 3, start, start + (8 if wire == 1 else 4)
-    raise ValueError(position)
-
-
-def _varint(data: Buffer, position: int) -> tuple[int, int]:
-    value = 0
-    for shift in range(0, 70, 7):
-        if position >= len(data):
-            break
-        byte = data[position]
-        position += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, position
-    raise ValueError(position)
 
 
 def parse_line(body: bytes) -> Any:
@@ -180,8 +148,8 @@ def events_start(body: bytes) -> int:
     position = 0
     while position < len(body):
         try:
-            number, _, end = read_field(body, position)
-        except ValueError:
+            number, _, end = field_at(body, position)
+        except WireError:
             break
         if number == EVENTS_FIELD:
             break
@@ -193,8 +161,8 @@ def _salvage_plane(body: bytes) -> tuple[Any, int]:
     plane, read = _salvage(xplane_pb2.Plane, body)
     lost = len(body) - read
     try:
-        number, start, end = read_field(body, read)
-    except ValueError:
+        number, start, end = field_at(body, read)
+    except WireError:
         return plane, lost
     if number == _LINES_FIELD and end > len(body):
         line, used = _salvage(xplane_pb2.Line, body[start:])
@@ -208,11 +176,11 @@ def _salvage(message_type: type[M], body: bytes) -> tuple[M, int]:
     message, position = message_type(), 0
     while position < len(body):
         try:
-            end = read_field(body, position)[2]
+            end = field_at(body, position)[2]
             if end > len(body):
                 break
             message.MergeFromString(body[position:end])
-        except (ValueError, DecodeError):
+        except (WireError, DecodeError):
             break
         position = end
     return message, position

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from stepscope.model.profile import LaneKind, NodeKind
+from stepscope.sources.wire import I64, Flags
 from stepscope.sources.xplane.cores import OPS_LINE
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
 from stepscope.sources.xplane.plane import Events, EventStats, PlaneView, text
-from stepscope.sources.xplane.wire import I64, Flags
 
 STEPS_LINE = "Steps"
 _ACCELERATOR = re.compile(r"/device:(TPU|GPU):\d+")

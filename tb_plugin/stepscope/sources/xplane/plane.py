@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.sources.wire import I64, Flags, Messages, decode, read_numbers
 from stepscope.sources.xplane.file import EVENTS_FIELD, events_start, parse_line
 from stepscope.sources.xplane.runs import find_run
-from stepscope.sources.xplane.wire import I64, Flags, Messages, scan
 
 EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION, EVENT_STATS = 1, 2, 3, 4
 
@@ -56,23 +56,38 @@ class Events:
 
     def stats(self) -> EventStats:
         """The stats of all events."""
-        found = scan(self.messages, (), parts=True).parts
-        is_stat = found.field == EVENT_STATS
-        stats = Messages(self.messages.data, found.start[is_stat], found.end[is_stat])
-        inner = scan(stats, (1, *_NUMBER_KINDS), parts=True)
-        kind, bits = np.zeros(len(stats), np.int64), np.zeros(len(stats), np.int64)
+        messages = decode(self.messages).messages_of(EVENT_STATS)
+        stats = decode(messages)
+        kind = np.zeros(len(stats), np.int64)
+        bits = np.zeros(len(stats), np.int64)
+        start = np.zeros(len(stats), np.int64)
+        end = np.zeros(len(stats), np.int64)
         for number in _NUMBER_KINDS:
-            kind[inner.present[number]] = number
-            bits += inner.scalars[number]
-        start, end = np.zeros(len(stats), np.int64), np.zeros(len(stats), np.int64)
-        kind[inner.parts.row] = inner.parts.field
-        start[inner.parts.row], end[inner.parts.row] = inner.parts.start, inner.parts.end
-        return EventStats(found.row[is_stat], inner.scalars[1], kind, bits, start, end, len(self), self.messages.data)
+            value, is_present = stats.optional_ints(number)
+            kind[is_present] = number
+            bits += value
+        for number in _TEXT_KINDS:
+            text_start, text_end = stats.spans(number)
+            is_present = text_start > 0
+            kind[is_present] = number
+            start[is_present] = text_start[is_present]
+            end[is_present] = text_end[is_present]
+        return EventStats(
+            event=messages.owner,
+            metadata_id=stats.ints(1),
+            kind=kind,
+            bits=bits,
+            start=start,
+            end=end,
+            events=len(self),
+            data=self.messages.data,
+        )
 
 
 _DOUBLE, _UINT64, _INT64, _STRING, _BYTES, _REFERENCE = 2, 3, 4, 5, 6, 7
 _LARGEST = 2.0**62
 _NUMBER_KINDS = (_DOUBLE, _UINT64, _INT64, _REFERENCE)
+_TEXT_KINDS = (_STRING, _BYTES)
 
 
 @dataclass(frozen=True)
@@ -187,11 +202,19 @@ def _line(body: bytes) -> tuple[int, Messages]:
 
 def _events(name: str, body: bytes) -> Events:
     timestamp_ns, messages = _line(body)
-    found = scan(messages, (EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION))
-    metadata, offset, duration = (found.scalars[f] for f in (EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION))
-    bad = found.damaged | (duration < 0)
-    events = Events(name, timestamp_ns, metadata, offset, duration, messages, int(bad.sum()))
-    return events.take(~bad) if events.damaged else events
+    columns = read_numbers(messages, (EVENT_METADATA, EVENT_OFFSET, EVENT_DURATION))
+    duration_ps = columns.values[EVENT_DURATION]
+    is_bad = columns.damaged | (duration_ps < 0)
+    events = Events(
+        line=name,
+        timestamp_ns=timestamp_ns,
+        metadata_id=columns.values[EVENT_METADATA],
+        offset_ps=columns.values[EVENT_OFFSET],
+        duration_ps=duration_ps,
+        messages=messages,
+        damaged=int(is_bad.sum()),
+    )
+    return events.take(~is_bad) if events.damaged else events
 
 
 def base_ns(lines: Iterable[Events]) -> int:

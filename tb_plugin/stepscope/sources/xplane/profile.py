@@ -22,10 +22,10 @@ from stepscope.model.profile import (
     Steps,
 )
 from stepscope.sources.torch_trace.trees import distinct, nearest, nest, nesting_order, paths, self_time
+from stepscope.sources.wire import I64, Flags
 from stepscope.sources.xplane.lanes import Lane, PlaneLanes, StepMarks
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps
 from stepscope.sources.xplane.tables import Tables
-from stepscope.sources.xplane.wire import I64, Flags
 
 _MAX_SPREAD_NS = 1 << 52
 _YEAR_2001_NS = 10**18

@@ -10,14 +10,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.xplane.wire import I64, PADDING, Messages
+from stepscope.sources.wire import I64, PADDING, Bytes, Messages
 
 LANES = 1024
 WINDOW = 64
 HOPS = 12
 LEAST_BYTES = 1 << 18
-
-Bytes = NDArray[np.uint8]
 
 
 def find_run(body: bytes, start: int, field: int) -> tuple[Messages, int] | None:

@@ -10,9 +10,9 @@ import numpy as np
 
 from stepscope.model.columns import StringBuilder
 from stepscope.model.profile import Dims, Frames, Inputs, NodeKind, Nodes, OpTypes, Outputs, Scopes, Shapes, Traces
+from stepscope.sources.wire import I64
 from stepscope.sources.xplane.ops import Frame, OpInfo, ProgramOps
 from stepscope.sources.xplane.shapes import Shape
-from stepscope.sources.xplane.wire import I64
 
 
 @dataclass

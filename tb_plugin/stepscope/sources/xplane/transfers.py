@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.model.columns import StringBuilder
+from stepscope.sources.wire import I64
 from stepscope.sources.xplane.plane import Events, PlaneView
-from stepscope.sources.xplane.wire import I64
 
 HOST_PLANE = "/host:CPU"
 TRACE_PLANE = "/device:CUSTOM:Megascale Trace"
