@@ -10,6 +10,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from planted_traces import Workload, simulate
 
 import stepscope
 from stepscope.cli.demo import write_profile
@@ -226,13 +227,16 @@ def test_the_demo_writes_a_profile_and_a_throughput_series(capsys: pytest.Captur
     assert {"profile", "throughput"} <= kinds
 
 
-def test_findings_are_read_as_what_where_and_what_to_do(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
+def test_findings_are_read_as_what_where_and_what_to_do(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    logdir = tmp_path / "waits"
+    simulate(Workload(items=2, logs=2), logdir)
     lines = answer(capsys, "findings", str(logdir)).splitlines()
     first = json.loads(answer(capsys, "findings", str(logdir), "--format", "json"))[0]
-    assert lines[0] == f"{first['cost_share']:>6.1%}  {first['title']}  [{first['evidence'][0]['run']}]"
+    assert lines[0] == f"{first['saving_share']:>6.1%}  {first['title']}  [{first['evidence'][0]['run']}]"
     assert first["advice"] in lines[1]
+    assert lines[2].strip() == f"try: {first['try'][0]}"
     rows = list(csv.DictReader(io.StringIO(answer(capsys, "findings", str(logdir), "--format", "csv"))))
-    assert len(rows) == len(lines) // 2
+    assert len(rows) == sum(not line.startswith("        ") for line in lines)
     assert rows[0]["run"] == first["evidence"][0]["run"]
 
 

@@ -2,69 +2,67 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from planted_traces import Workload, simulate
 
 import stepscope
-from stepscope.findings import RULES, Finding, LensResult, find
+from stepscope.findings import RULES, LensResult, find
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import torch_trace
 
-MakeRank = Callable[..., LensResult[Any]]
+LATE = Workload(seed=3, layers=4, steps=3, ranks=2, late_ms=2)
 
 
-@pytest.fixture
-def rank(tmp_path: Path) -> MakeRank:
-    """Makes a step of 100 us on a rank, with collectives of the given lengths."""
-
-    def make(number: int, durations: Sequence[int], run: str = "") -> LensResult[Any]:
-        step = slice_of("user_annotation", "ProfilerStep#1", 0, 100)
-        calls = [slice_of("kernel", "ncclDevKernel_AllReduce", 10 + 30 * i, t) for i, t in enumerate(durations)]
-        path = tmp_path / f"{number}{run}.json"
-        trace = {"distributedInfo": {"rank": number, "world_size": 2}, "traceEvents": [step, *calls]}
-        path.write_text(json.dumps({"schemaVersion": 1, **trace}))
+def ranks_of(workload: Workload, folder: Path) -> list[LensResult[Any]]:
+    """The profiles of a simulated job."""
+    simulate(workload, folder)
+    results = []
+    for path in sorted(folder.iterdir()):
         record = torch_trace.read(path).records[0].record
-        return LensResult("views", run or f"rank{number}", "torch", ViewEngine(record), "job")
-
-    return make
-
-
-def slice_of(category: str, name: str, start: int, duration: int) -> dict[str, Any]:
-    """An event of a trace, on the host or on a stream of a device."""
-    place = {"pid": 0, "tid": 9, "args": {"device": 0, "stream": 9}} if category == "kernel" else {"pid": 1, "tid": 1}
-    return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": duration, **place}
+        results.append(LensResult("views", path.name[:5], "torch", ViewEngine(record), "job"))
+    return results
 
 
-def found(*subjects: LensResult[Any]) -> list[Finding]:
-    return [one for one in find(subjects, RULES) if one.rule in ("late-rank", "exposed-communication")]
+def rules_of(results: Sequence[LensResult[Any]]) -> set[str]:
+    return {finding.rule for finding in find(results, RULES)}
 
 
-def test_a_rank_that_comes_last_is_named_with_what_the_others_lose(rank: MakeRank) -> None:
-    (late,) = found(rank(0, (25, 25)), rank(1, (5, 5)))
-    assert late.title == "the other ranks wait 20% of all ranks' time for rank 1"
-    assert (late.cost_share, late.cost, late.unit) == (0.2, 40, "us")
-    assert late.advice.startswith("It comes last to 2 of 2 collectives")
-    assert {place.run for place in late.evidence} == {"rank0", "rank1"}
+def test_a_rank_that_comes_last_is_named_with_what_the_others_lose(tmp_path: Path) -> None:
+    late, *others = find(ranks_of(LATE, tmp_path / "job"), RULES)
+    assert late.rule == "late-rank"
+    assert late.title.startswith("Rank 1 comes last to ")
+    assert late.evidence[0].run == "rank1"
+    true_us = simulate(LATE, tmp_path / "with") - simulate(dataclasses.replace(LATE, late_ms=0), tmp_path / "without")
+    assert late.saving == pytest.approx(true_us, rel=0.15)
+    assert {finding.rule for finding in others}.isdisjoint({"exposed-communication", "host-bound", "imbalanced-ranks"})
 
 
-def test_ranks_that_come_last_in_turn_are_no_late_rank(rank: MakeRank) -> None:
-    assert {one.rule for one in found(rank(0, (25, 5)), rank(1, (5, 25)))} == {"exposed-communication"}
+def test_a_rank_with_more_work_is_told_from_one_that_is_held_up(tmp_path: Path) -> None:
+    uneven = dataclasses.replace(LATE, late_ms=0, uneven_work=0.5)
+    (first, *_) = find(ranks_of(uneven, tmp_path), RULES)
+    assert first.rule == "imbalanced-ranks"
+    assert first.title.startswith("Rank 1 computes ")
 
 
-def test_runs_of_one_rank_are_not_taken_for_a_job(rank: MakeRank) -> None:
-    assert {one.rule for one in found(rank(1, (25, 25), "a"), rank(1, (5, 5), "b"))} == {"exposed-communication"}
+def test_ranks_that_come_last_in_turn_are_no_late_rank(tmp_path: Path) -> None:
+    in_turn = dataclasses.replace(LATE, ranks=3, steps=6, logs=1, items=1, late_in_turn=True)
+    assert "late-rank" not in rules_of(ranks_of(in_turn, tmp_path))
+
+
+def test_runs_of_one_rank_are_not_taken_for_a_job(tmp_path: Path) -> None:
+    late = ranks_of(LATE, tmp_path)[1]
+    assert "late-rank" not in rules_of([late, dataclasses.replace(late, run="b")])
 
 
 def test_ranks_of_a_job_without_a_name_are_those_beside_each_other(shared: Path) -> None:
     every = stepscope.open(shared / "data/torch/param/dlrm_kineto").findings()
     (late,) = [one for one in every if one["rule"] == "late-rank"]
-    assert late["title"].endswith("for rank 7")
-    assert len({place["run"] for place in late["evidence"]}) == 8
-    assert "exposed-communication" not in {one["rule"] for one in every}
+    assert late["title"].startswith("Rank 7 comes last")
 
 
 @pytest.mark.parametrize(("ranks", "together"), [((0, 1), 1), ((0, 0), 2), ((0, 1, 1), 3)])

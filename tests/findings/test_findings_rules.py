@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import dataclasses
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from stepscope.errors import LimitExceeded
-from stepscope.findings import CrossRule, Finding, LensResult, Rule, find
+from stepscope.findings import CrossRule, Finding, LensResult, ResidualRule, Rule, find
 from stepscope.findings.rules import RunResults
 
 FINE, LARGE = LensResult("views", "a", "profile", 1), LensResult("views", "b", "profile", 2, job="j")
@@ -49,6 +50,48 @@ def test_what_a_rule_cannot_judge_hides_nothing_that_others_find() -> None:
     found = [one.title for one in find([LARGE, FINE], RULES)]
     assert found[:-1] == ["late in b", "late in a", "at-once in a", "cross in a"]
     assert found[-1] == "b: views record profile cannot be judged: paths of 9 GB"
+
+
+def divides_by_nothing(result: LensResult[Any]) -> list[Finding]:
+    return [finding("never", result.run)] * (1 // 0)
+
+
+def test_a_rule_that_fails_costs_only_itself_and_is_named() -> None:
+    broken = [Rule(name, "views", "Divides by nothing", divides_by_nothing) for name in ("first", "second")]
+    found = find([FINE], [*RULES, *broken])
+    assert [one.rule for one in found] == ["late", "at-once", "cross", "failed-rule"]
+    assert found[-1].title == "2 rules failed: first, second"
+    (alone,) = find([FINE], broken[:1])
+    assert alone.title == "Rule first failed on views record profile: ZeroDivisionError"
+
+
+def test_residual_rules_are_given_what_others_found_in_the_record() -> None:
+    def about(result: LensResult[Any]) -> list[Finding]:
+        return [Finding("told", result.run, 0.5, None, "", (result.evidence("x"),), "", "measured")]
+
+    def residual(result: LensResult[Any], findings: Sequence[Finding]) -> list[Finding]:
+        return [finding(f"left of {len(findings)}", result.run)]
+
+    given = [Rule("told", "views", "", about), ResidualRule("left", "views", "", residual)]
+    assert {one.rule for one in find([FINE, LARGE], given)} == {"told", "left of 1"}
+
+
+def test_the_largest_saving_comes_first_and_an_unknown_one_counts_half_of_its_cost() -> None:
+    def three(result: LensResult[Any]) -> Iterator[Finding]:
+        for name, saving, cost in (
+            ("known", 0.3, 0.9),
+            ("unknown", None, 0.5),
+            ("large", 0.4, 0.4),
+            ("hint", None, None),
+        ):
+            yield dataclasses.replace(finding(name, "a"), saving_share=saving, cost_share=cost)
+
+    assert [one.rule for one in find([FINE], [Rule("three", "views", "", three)])] == [
+        "large",
+        "known",
+        "unknown",
+        "hint",
+    ]
 
 
 def test_a_record_that_cannot_be_judged_is_told_once_with_its_place_and_remedy() -> None:

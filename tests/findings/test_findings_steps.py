@@ -32,31 +32,6 @@ def found(tmp_path: Path) -> Any:
     return ask
 
 
-def test_waiting_for_data_is_found_with_its_share(found: Any) -> None:
-    wait = found(event("enumerate(DataLoader)#_Iter.__next__", 10, 20, "user_annotation"))["data-loader-wait"]
-    assert (wait.cost_share, wait.cost, wait.unit) == (0.2, 20, "us")
-    assert "pane=steps" in wait.evidence[0].hash
-
-
-def test_communication_beside_computation_costs_nothing(found: Any) -> None:
-    collective = event("ncclDevKernel_AllReduce", 10, 40, "kernel", tid=9, device=0, stream=9)
-    alone = found(collective)["exposed-communication"]
-    assert alone.cost_share == 0.4
-    assert "exposed-communication" not in found(collective, event("gemm", 10, 35, "kernel", tid=7, device=0, stream=7))
-
-
-def test_launches_that_take_longer_than_their_work_are_found(found: Any) -> None:
-    pairs = [
-        one
-        for i in range(100)
-        for one in (
-            event("cudaLaunchKernel", i, 0.5, "cuda_runtime", correlation=i),
-            event("k", i + 0.6, 0.1, "kernel", tid=7, device=0, stream=7, correlation=i),
-        )
-    ]
-    assert found(*pairs)["short-kernels"].title == "100 of 100 launches take longer than what they launch"
-
-
 def test_memory_that_is_nearly_full_is_found(found: Any) -> None:
     args = {"Bytes": 950, "Addr": 1, "Device Type": 1, "Device Id": 0, "Total Allocated": 950, "Total Reserved": 960}
     memory = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args, "cat": "cpu_instant_event"}

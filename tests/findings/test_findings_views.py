@@ -10,6 +10,7 @@ import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
 from stepscope.findings import RULES, Finding, LensResult, find, panel_hash
+from stepscope.findings.hot_spots import Cost, largest_costs
 from stepscope.findings.user_code import is_users
 from stepscope.lenses.views import ViewEngine
 from stepscope.model.profile import Profile
@@ -45,6 +46,11 @@ def findings(message: Any, *rules: str) -> list[Finding]:
     engine = ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
     chosen = [rule for rule in RULES if not rules or rule.name in rules]
     return find([LensResult("views", "run/1", "profile", engine)], chosen)
+
+
+def costs(message: Any) -> list[Cost]:
+    engine = ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
+    return largest_costs(LensResult("views", "run/1", "profile", engine))
 
 
 def test_rule_names_are_unique() -> None:
@@ -85,7 +91,7 @@ def test_cores_that_wait_for_other_cores_of_their_chip_are_no_finding(shared: Pa
     records = registry.read(shared / "data/swimlane/12_real_dist_fullcore").records
     (engine,) = [ViewEngine(one.record) for one in records if isinstance(one.record, Profile)]
     every = find([LensResult("views", "run", "swimlane", engine)], RULES)
-    assert [one.rule for one in every] == ["hot-spot"]
+    assert every == []
 
 
 def test_device_time_without_an_op_is_found(tmp_path: Path) -> None:
@@ -159,8 +165,8 @@ def test_a_cause_is_found_once_and_as_the_op() -> None:
     run(node(message, "tower/a", "MatMul", CPU), 1, 1000, 600)
     run(node(message, "tower/b", "Add", CPU), 1, 1600, 300)
     run(node(message, "c", "Mul", CPU), 1, 1900, 100)
-    found = findings(message, "hot-spot")
-    assert [(f.title.split(" takes ")[0], f.cost, f.cost_share) for f in found] == [
+    found = costs(message)
+    assert [(f.title.split(" takes ")[0], f.cost, f.share) for f in found] == [
         ("op MatMul", 600, 0.6),
         ("op Add", 300, 0.3),
         ("op Mul", 100, 0.1),
@@ -173,7 +179,7 @@ def test_a_scope_of_many_small_ops_is_found_as_the_scope() -> None:
     for number in range(20):
         run(node(message, f"tower/n{number}", f"Op{number}", CPU), 1, 1000 + 10 * number, 9)
     run(node(message, "c", "Mul", CPU), 1, 2000, 20)
-    found = findings(message, "hot-spot")
+    found = costs(message)
     assert [f.title for f in found] == [
         "scope tower takes 90.0% of the time (180 µs)",
         "op Mul takes 10.0% of the time (20 µs)",
@@ -184,41 +190,35 @@ def test_what_takes_less_than_a_tenth_is_no_hot_spot() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     for number in range(20):
         run(node(message, f"n{number}", f"Op{number}", CPU), 1, 1000 + 10 * number, 9)
-    assert findings(message, "hot-spot") == []
+    assert costs(message) == []
 
 
 def test_ops_that_only_lead_to_another_are_one_finding(tmp_path: Path) -> None:
     chain = ["aten::conv2d", "aten::convolution", "aten::_convolution", "aten::mkldnn_convolution"]
     calls = [(name, 10 * depth, 1000 - 20 * depth) for depth, name in enumerate(chain)]
-    found = nested_findings(tmp_path / "t.pt.trace.json", [*calls, ("aten::relu", 1100, 400)])
+    found = nested_costs(tmp_path / "t.pt.trace.json", [*calls, ("aten::relu", 1100, 400)])
     assert [f.title.split(" takes ")[0] for f in found] == ["op aten::conv2d", "op aten::relu"]
-    assert found[0].advice.endswith(". Most of it is in aten::mkldnn_convolution")
-    assert found[0].cost_share == pytest.approx(1000 / 1400)
+    assert found[0].note == "Most of it is in aten::mkldnn_convolution"
+    assert found[0].kind == "convolution"
+    assert found[0].share == pytest.approx(1000 / 1400)
 
 
 def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> None:
-    (found,) = nested_findings(tmp_path / "t.pt.trace.json", [("aten::sort", 0, 1000), ("aten::sort", 10, 900)])
-    assert found.cost_share == pytest.approx(1.0)
+    (found,) = nested_costs(tmp_path / "t.pt.trace.json", [("aten::sort", 0, 1000), ("aten::sort", 10, 900)])
+    assert found.share == pytest.approx(1.0)
 
 
 def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_path: Path) -> None:
     events = [slice_of("cpu_op", "aten::copy_", 0, 900), slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880)]
-    (found,) = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
+    (found,) = trace_costs(tmp_path / "t.pt.trace.json", events)
     assert found.title == "op aten::copy_ takes 100.0% of the time (900 µs)"
-    assert found.advice.endswith("Most of it is in cudaMemcpyAsync")
-
-
-def test_a_wait_for_the_device_is_named_as_one(tmp_path: Path) -> None:
-    events = [slice_of("cpu_op", "aten::mm", 0, 300), slice_of("cuda_runtime", "cudaDeviceSynchronize", 400, 800)]
-    waiting, _ = trace_findings(tmp_path / "t.pt.trace.json", events, "hot-spot")
-    assert waiting.title == "op cudaDeviceSynchronize takes 72.7% of the time (800 µs)"
-    assert "waits there for the device" in waiting.advice
+    assert found.note == "Most of it is in cudaMemcpyAsync"
 
 
 def test_the_line_that_begins_steps_is_no_hot_spot(tmp_path: Path) -> None:
     step = slice_of("user_annotation", "ProfilerStep#3", 0, 1000)
     step["args"] = {"Call stack": "torch/profiler/profiler.py(313): step;train.py(7): <module>"}
-    found = trace_findings(tmp_path / "t.pt.trace.json", [step, slice_of("cpu_op", "aten::mm", 10, 300)], "hot-spot")
+    found = trace_costs(tmp_path / "t.pt.trace.json", [step, slice_of("cpu_op", "aten::mm", 10, 300)])
     assert [f.title.split(" takes ")[0] for f in found] == ["op aten::mm"]
 
 
@@ -227,9 +227,16 @@ def slice_of(category: str, name: str, start: int, duration: int) -> dict[str, A
     return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": duration, "pid": 1, "tid": 1}
 
 
-def nested_findings(path: Path, calls: list[tuple[str, int, int]]) -> list[Finding]:
-    """The hot spots in calls of one thread, each a name, start and duration in us."""
-    return trace_findings(path, [slice_of("cpu_op", *call) for call in calls], "hot-spot")
+def nested_costs(path: Path, calls: list[tuple[str, int, int]]) -> list[Cost]:
+    """The largest costs in calls of one thread, each a name, start and duration in us."""
+    return trace_costs(path, [slice_of("cpu_op", *call) for call in calls])
+
+
+def trace_costs(path: Path, events: list[dict[str, Any]]) -> list[Cost]:
+    """The largest costs in a PyTorch trace of these events."""
+    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    record = torch_trace.read(path).records[0].record
+    return largest_costs(LensResult("views", "run", "p", ViewEngine(record)))
 
 
 def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[Finding]:
@@ -251,7 +258,7 @@ def costly_lines(left: list[str], right: list[str]) -> list[str]:
             run(added, 1, 1000, micros)
     for text, number in ids.items():
         message.id_to_string[number] = text
-    return [f.evidence[0].key for f in findings(message, "hot-spot")]
+    return [f.evidence[0].key for f in costs(message)]
 
 
 MAIN, LEFT, RIGHT = "/x/train.py:1:main", "/x/train.py:20:left", "/x/train.py:30:right"
@@ -296,7 +303,7 @@ def test_a_profile_without_times_has_no_findings() -> None:
 def test_evidence_is_an_address_of_the_panel() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a b", "Mat&Mul", CPU), 1, 1000, 600)
-    (found,) = findings(message, "hot-spot")
+    (found,) = costs(message)
     place = found.evidence[0]
     assert (place.lens, place.run, place.name, place.key) == ("views", "run/1", "profile", "Mat&Mul")
     assert place.hash == panel_hash(lens="views", run="run/1", name="profile", view="op", search="Mat&Mul")
@@ -306,9 +313,12 @@ def test_evidence_is_an_address_of_the_panel() -> None:
 def test_a_finding_is_a_document_with_the_fixed_names() -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a", "MatMul", CPU), 1, 1000, 600)
-    document = findings(message, "hot-spot")[0].to_json()
-    fields = ["rule", "title", "cost_share", "cost", "unit", "evidence", "advice", "certainty"]
-    assert list(document) == fields
+    run(node(message, "a/BatchNorm/mul", "Mul", CPU), 1, 1600, 30)
+    document = findings(message, "unfused-batch-norm")[0].to_json()
+    assert list(document) == [
+        "rule", "title", "saving_share", "saving", "cost_share", "cost", "whole", "unit", "step", "try", "advice",
+        "certainty", "evidence",
+    ]  # fmt: skip
     assert isinstance(document["evidence"], list)
     assert list(document["evidence"][0]) == ["lens", "run", "name", "key", "hash"]
 
@@ -319,5 +329,5 @@ def test_a_finding_is_as_sure_as_its_rule_says() -> None:
     run(node(message, "on_gpu", "Conv2D", GPU, data_format="NHWC"), 1, 1000, 5, (1005, 45))
     certainty = {rule.name: rule.certainty for rule in RULES}
     found = findings(message)
-    assert len(found) >= 3
+    assert len(found) == 2
     assert [f.certainty for f in found] == [certainty[f.rule] for f in found]

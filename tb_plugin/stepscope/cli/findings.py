@@ -7,6 +7,7 @@ from typing import Any
 
 from stepscope.cli.lens_commands import add_selection, opened
 from stepscope.cli.output import print_problems, print_rows, printable
+from stepscope.findings import document_rank
 
 _MOST_RUNS = 3
 
@@ -25,7 +26,7 @@ def run(options: argparse.Namespace) -> int:
         source = opened(options, path)
         print_problems(source.problems())
         found += source.findings()
-    found.sort(key=lambda one: -1.0 if one["cost_share"] is None else one["cost_share"], reverse=True)
+    found.sort(key=document_rank)
     if options.format == "table":
         print("\n".join(_lines(one) for one in found) or "(nothing)")
     else:
@@ -36,15 +37,18 @@ def run(options: argparse.Namespace) -> int:
 def _row(finding: dict[str, Any]) -> dict[str, Any]:
     """A finding as cells, with where it was found."""
     places = {place["run"]: None for place in finding["evidence"]}
-    columns = ("cost_share", "title", "advice", "certainty", "rule", "cost", "unit")
+    columns = ("saving_share", "saving", "cost_share", "cost", "whole", "unit", "title", "advice", "certainty", "rule")
     return {"run": ", ".join(places)} | {name: finding[name] for name in columns}
 
 
 def _lines(finding: dict[str, Any]) -> str:
-    """A finding as two lines to be read: what and where, then what to do."""
+    """A finding as lines to be read: what and where, why, then what to try."""
     row = _row(finding)
     runs = list(dict.fromkeys(place["run"] for place in finding["evidence"]))
     more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-    share = "—" if row["cost_share"] is None else f"{row['cost_share']:.1%}"
+    known = [row[name] for name in ("saving_share", "cost_share") if row[name] is not None]
+    share = f"{known[0]:.1%}" if known else "—"
     head = f"{share:>6}  {row['title']}  [{', '.join(runs[:_MOST_RUNS])}{more}]"
-    return f"{printable(head)}\n        {printable(row['advice']).rstrip('.')}. ({row['certainty']}: {row['rule']})"
+    lines = [head, f"        {row['advice'].rstrip('.')}. ({row['certainty']}: {row['rule']})"]
+    lines += [f"        try: {change}" for change in finding["try"]]
+    return "\n".join(printable(line) for line in lines)

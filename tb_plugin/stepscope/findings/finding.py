@@ -1,10 +1,12 @@
-"""What a rule says: what costs how much, what proves it, and what to do."""
+"""What a rule says: what to change, why, and how much time it saves."""
 
 from __future__ import annotations
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from stepscope.lenses.trace.replay import Change
 
 Certainty = Literal["measured", "derived", "hint"]
 
@@ -31,18 +33,24 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Finding:
-    """Something to gain.
+    """Something to change, why, and what it saves.
 
     Attributes:
         rule: The rule's name.
-        title: What was found, with its number, as one clause.
-        cost_share: The part of the step that could be gained at most, 0 to 1; None where it is not known.
-        cost: The same in `unit`; None where it is not known.
+        title: The cause with its number, as one clause.
+        cost_share: The part of the whole that the cause takes, 0 to 1; None where it is not known.
+        cost: The same in `unit`, per step for times of steps; None where it is not known.
         unit: `us`, `bytes`, `cycles` or another word of the lens.
-        evidence: What proves it.
+        evidence: What proves it, the place to open first.
         advice: What to do, in one or two sentences.
         certainty: Whether the cost was measured, follows from what was measured, or is only a hint.
         absorbs: Rule, run and key (`*` for any) of findings that have the same cause and are left out beside this one.
+        saving: What the change saves, in `unit`; for steps the elapsed time per step. None where it is not known.
+        saving_share: The same as a part of the whole; findings are ranked by it.
+        whole: What the shares are of, in `unit`: the mean elapsed time of a step, of a run, of a kernel.
+        step: The number of the step that is meant; None where it is every step.
+        changes: One to three concrete changes, in the words of the framework; `try` in documents.
+        change: The change as the replay of the trace makes it; of no document.
     """
 
     rule: str
@@ -54,12 +62,30 @@ class Finding:
     advice: str
     certainty: Certainty
     absorbs: tuple[tuple[str, str, str], ...] = ()
+    saving: int | float | None = None
+    saving_share: float | None = None
+    whole: int | float | None = None
+    step: int | None = None
+    changes: tuple[str, ...] = ()
+    change: Change | None = field(default=None, compare=False, repr=False)
 
     def to_json(self) -> dict[str, Any]:
         """The finding as a document."""
-        document = dataclasses.asdict(self) | {"evidence": [dataclasses.asdict(place) for place in self.evidence]}
-        del document["absorbs"]
-        return document
+        return {
+            "rule": self.rule,
+            "title": self.title,
+            "saving_share": self.saving_share,
+            "saving": self.saving,
+            "cost_share": self.cost_share,
+            "cost": self.cost,
+            "whole": self.whole,
+            "unit": self.unit,
+            "step": self.step,
+            "try": list(self.changes),
+            "advice": self.advice,
+            "certainty": self.certainty,
+            "evidence": [dataclasses.asdict(place) for place in self.evidence],
+        }
 
 
 def panel_hash(**state: str) -> str:

@@ -1,4 +1,4 @@
-"""The ops, scopes and lines that cost the most, each cause once.
+"""The largest costs: ops, scopes and lines that take the most time, each cause once.
 
 What a row covers is the set of profile nodes whose time is in it, weighed by their own time. Two rows that cover nearly
 the same are one cause: `aten::conv2d` and what it calls, a scope and its only op, a line and the scope that it runs.
@@ -7,16 +7,19 @@ Ops come first, since they say what to change; scopes and lines follow where ops
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
-from stepscope.findings.finding import Finding
+from stepscope.findings.finding import Evidence
 from stepscope.findings.format_time import PS_PER_US, time_words
-from stepscope.findings.rules import LensResult, Rule
+from stepscope.findings.kernel_kinds import kernel_kind
+from stepscope.findings.rules import LensResult
+from stepscope.findings.step_facts import Views
 from stepscope.findings.user_code import of_users
 from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views import ViewResult, ViewsOptions
@@ -32,24 +35,7 @@ EXPLAINED = 0.7
 MOST_OF_A_VIEW = 3
 _MOST_ASKED = 24
 
-_ADVICE = {
-    "op": "See which calls make it up, and whether they can be fewer, fused or smaller",
-    "scope": "Open it: many ops share its time, so the most is to be gained by doing less there",
-    "code": "Open it: the most is to be gained in what it calls",
-}
-_WAITING = "The host waits there for the device: look at what the device does, or wait for it less often"
 _WORDS = {"op": "op", "scope": "scope", "code": "line"}
-
-
-class Views(Protocol):
-    """Views of one profile, as `ViewEngine` gives them."""
-
-    @property
-    def profile(self) -> Profile:
-        """The profile."""
-
-    def analyze(self, options: ViewsOptions, /) -> ViewResult:
-        """Builds a view."""
 
 
 @dataclass(eq=False)
@@ -253,27 +239,49 @@ def _down(result: ViewResult, total: Array, row: int) -> int:
         row = inner[0]
 
 
-def hot_spots(subject: LensResult[Any]) -> Iterator[Finding]:
-    """What costs most of the profile's time."""
-    spots = HotSpots(subject.result)
+@dataclass(frozen=True)
+class Cost:
+    """A row that takes much of the time. It says nothing of what could be saved, so it is no finding.
+
+    Attributes:
+        title: The row with its share, as one clause.
+        kind: What it does: one of `kernel_kinds.KINDS`.
+        cost: Its time in us, and `share` its part of the profile's time.
+        evidence: The rows of the same cause, the place to open first.
+        note: Where in it the time is; empty where the row says it.
+    """
+
+    title: str
+    kind: str
+    cost: float
+    share: float
+    evidence: tuple[Evidence, ...]
+    note: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """The cost as a document."""
+        return dataclasses.asdict(self)
+
+
+def largest_costs(result: LensResult[Any]) -> list[Cost]:
+    """The ops, scopes and lines that take a tenth of the profile's time or more, the largest first."""
+    spots = HotSpots(result.result)
+    costs = []
     for spot in spots.find():
         share = spot.micros / spots.whole_micros
-        if share < LEAST_SHARE:
-            continue
-        places = dict.fromkeys(((spot.view, spot.name), *spot.same))
-        inner = list(dict.fromkeys(name for view, name in spot.same if view == "op" and name != spot.name))
-        where = f" Most of it is in {inner[0]}" if inner else ""
-        advice = _WAITING if spot.name.endswith("Synchronize") else _ADVICE[spot.view]
-        yield Finding(
-            "hot-spot",
-            f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_words(spot.micros)})",
-            share,
-            spot.micros,
-            "us",
-            tuple(subject.evidence(name, view=view, search=name) for view, name in places),
-            f"{advice}.{where}" if where else advice,
-            "measured",
-        )
+        if share >= LEAST_SHARE:
+            costs.append(_cost(result, spot, share))
+    return costs
 
 
-RULE: Rule[Views] = Rule("hot-spot", "views", "Ops, scopes and lines with a tenth of the time or more", hot_spots)
+def _cost(result: LensResult[Any], spot: HotSpot, share: float) -> Cost:
+    places = dict.fromkeys(((spot.view, spot.name), *spot.same))
+    inner = [name for view, name in spot.same if view == "op" and name != spot.name]
+    return Cost(
+        title=f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_words(spot.micros)})",
+        kind=kernel_kind(inner[-1] if inner else spot.name),
+        cost=spot.micros,
+        share=share,
+        evidence=tuple(result.evidence(name, view=view, search=name) for view, name in places),
+        note=f"Most of it is in {inner[0]}" if inner else "",
+    )

@@ -7,42 +7,52 @@ from collections.abc import Iterable
 from stepscope.findings.rules import AnyRule
 
 _HEAD = """\
-# Findings: what to do first
+# Findings: what to change, and what it saves
 
-`stepscope findings SOURCE...`, the panel's Findings and `stepscope.open(SOURCE).findings()` ask every rule about every
-lens and rank what they find by the share of the time that could be gained at most. Each cause is told once.
+`stepscope findings SOURCE...`, the panel's Findings and `stepscope.open(SOURCE).findings()` run every rule and rank the
+findings by the time that they save.
 
 ```json
-{"rule": "hot-spot", "title": "op aten::conv2d takes 41.4% of the time (2.99 ms)",
- "cost_share": 0.414, "cost": 2990, "unit": "us",
- "evidence": [{"lens": "views", "run": "a", "name": "profile", "key": "aten::conv2d",
-               "hash": "#stepscope&p.stepscope.lens=views&..."}],
- "advice": "See which calls make it up, and whether they can be fewer, fused or smaller", "certainty": "measured"}
+{"rule": "host-sync",
+ "title": "aten::item waits for the device once a step, which then stands idle: up to 1.6 ms of a step of 9.99 ms",
+ "saving_share": 0.16, "saving": 1600, "cost_share": 0.16, "cost": 1604, "whole": 9990, "unit": "us", "step": null,
+ "try": ["Log the loss every n steps instead of calling .item() in each"],
+ "advice": "The host launches nothing while it waits, so that the device runs dry: wait less often, or later",
+ "certainty": "derived",
+ "evidence": [{"lens": "views", "run": "a", "name": "profile", "key": "aten::item",
+               "hash": "#stepscope&p.stepscope.pane=trace&..."}]}
 ```
 
-The answer is the list of these. `certainty` is `measured` where the cost was recorded, `derived` where it follows from
-what was recorded, and `hint` where only the pattern is known. `hash` is the address at which the panel shows the
-evidence.
-
-* Shares of the throughput lens are of the run, those of the views lens of the profile, those of the dcn lens of the
-  profiled time of the cores, those of the in-core lens of the kernel.
-* Rows of the views that cover the same time are one finding, named after the op: an op and what it calls, a scope or a
-  line that runs nothing else. A scope or line is told where ops do not explain most of it.
-  A line of an installed library is told as the nearest line above it that is not, unless that holds everything.
-* A rule over several lenses looks at the records of one run, or of the ranks of one job, and replaces the findings that
-  it joins.
-* What several ranks of a job have in common (one rule, one subject) is one finding: it says in how many ranks, and its
-  cost, share and first evidence are those of the worst; up to eight places of evidence are kept.
-* A record that cannot be read, or is too large for a rule, is a finding itself: `unreadable-record`. It hides no other.
+* `saving` is the elapsed time that a step is shorter without the cause, in `unit`, and `saving_share` its part of
+  `whole`, the mean elapsed step. Both are null where StepScope cannot know them.
+* StepScope replays the trace to find the saving: a graph of what waits for what (thread order, launch to kernel, stream
+  order, streams that wait for each other, calls that wait for the device, threads that wait for each other). Unchanged,
+  the replay gives the recorded steps. A cause is removed from it, and the steps are as much shorter as they would be.
+  Idle time that another cause would fill again saves nothing.
+* `cost` is what the cause takes in the trace, per step, as the panes show it. It may be more than the saving.
+* `try` holds one to three changes, `step` the step that is meant, and `hash` opens the panel where the cause shows.
+* `certainty` is `measured` where the trace records it, `derived` where it follows from the trace, and `hint` where
+  only the pattern is known.
+* Findings are ranked by `saving_share`. One whose saving is unknown ranks as half of its cost.
+* Each cause is one finding: StepScope merges findings with the same cause, and what a job's ranks have in common, with
+  the figures of the worst rank. `host-bound` is the idle time that is left once all other causes are gone.
+* Shares of the throughput lens are of the run, those of the dcn lens of the profiled time of the cores, those of the
+  in-core lens of the kernel.
+* The profiler's own start and its last synchronisation lie outside the steps and are never told.
+* A record that cannot be read is a finding itself, `unreadable-record`, and so is a rule that fails, `failed-rule`.
+  Neither hides another finding.
 
 """
 
 _TAIL = """
-tfprof's checkers are among them, mended: it takes each node's own last step and counts parallel streams twice where we
-take the union per device and step; it does not know FusedBatchNormV2 and V3; it prints scopes with their own time,
-which is 0, where we print totals.
+## How it is checked
 
-`examples/planted_run.py` trains with a slow op, waits for data and checkpoints of known shares: they are found first.
+`python benchmarks/planted.py` simulates training jobs with planted causes (host threads, launch queue, streams, ranks),
+with and without the cause, in a model that shares no code with the replay, and compares the saving with the true
+difference. 60 clean jobs must have no finding above 5 %.
+
+tfprof's checkers are among the rules, with fixes: tfprof takes each node's own last step and counts parallel streams
+twice, where StepScope takes the union per device and step; tfprof does not know FusedBatchNormV2 and V3.
 
 This page is written by `python docs/write_findings.py`.
 """

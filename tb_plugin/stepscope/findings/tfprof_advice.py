@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 
 from stepscope.errors import OptionError
+from stepscope.findings.hot_spots import largest_costs
 from stepscope.findings.rules import LensResult
-from stepscope.findings.views import EXPENSIVE, OPERATIONS, UTILIZATION, Views
+from stepscope.findings.step_facts import Views
+from stepscope.findings.views import OPERATIONS, UTILIZATION
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.profile import Profile
@@ -172,6 +174,11 @@ def _mended(rules: Sequence[str]) -> Callable[[Views], list[str]]:
     return reports
 
 
+def _largest(views: Views) -> list[str]:
+    costs = largest_costs(LensResult("views", "", "", views))
+    return [". ".join(text for text in (cost.title, cost.note) if text) for cost in costs]
+
+
 _TFPROF: dict[str, Callable[[Views], list[str]]] = {
     "AcceleratorUtilizationChecker": _utilization,
     "OperationChecker": _operations,
@@ -180,5 +187,5 @@ _TFPROF: dict[str, Callable[[Views], list[str]]] = {
 _MENDED = {
     "AcceleratorUtilizationChecker": _mended(UTILIZATION),
     "OperationChecker": _mended(OPERATIONS),
-    "ExpensiveOperationChecker": _mended(EXPENSIVE),
+    "ExpensiveOperationChecker": _largest,
 }

@@ -11,11 +11,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from stepscope.findings import hot_spots
 from stepscope.findings.finding import Finding
 from stepscope.findings.format_time import PS_PER_US
-from stepscope.findings.hot_spots import Views as Views
 from stepscope.findings.rules import LensResult, Rule
+from stepscope.findings.step_facts import Views as Views
+from stepscope.findings.step_finding import facts_of
 from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Ints
@@ -25,12 +25,17 @@ _LOW_UTILIZATION = 0.5
 _LEAST_UNATTRIBUTED = 0.05
 _LEAST_STEPS = 3
 _LEAST_GROWTH = 0.01
+_LEAST_RESERVED = 0.5
+_LEAST_UNUSED = 0.3
 _MANY = 5
 _LATEST = np.iinfo(np.int64).max
 
 
 def _idle_accelerators(subject: LensResult[Views]) -> Iterator[Finding]:
     profile = subject.result.profile
+    facts = facts_of(subject)
+    if facts is not None and (facts.launch >= 0).any():
+        return  # Launches are known: host-bound tells what the host costs.
     every = sorted(utilization(profile).items())
     idle = [(device, busy, window) for device, (busy, window) in every if busy < _LOW_UTILIZATION * window]
     host_known = bool((profile.lanes.kind == LaneKind.HOST).any())
@@ -187,6 +192,34 @@ def _growing(subject: LensResult[Views]) -> Iterator[Finding]:
         )
 
 
+def _fragmented(result: LensResult[Views]) -> Iterator[Finding]:
+    """Memory that the allocator holds and cannot use, on a device that is mostly taken."""
+    profile = result.result.profile
+    sizes = dict(zip(profile.devices.name.tolist(), profile.devices.memory_bytes.tolist(), strict=True))
+    names = {profile.strings[name]: size for name, size in sizes.items() if name >= 0 and size > 0}
+    for series in memory_over_time(profile):
+        whole = names.get(series.device, 0)
+        reserved = int(series.reserved_bytes.max(initial=0))
+        unused = reserved - series.peak[1]
+        if not whole or reserved < _LEAST_RESERVED * whole or unused < _LEAST_UNUSED * reserved:
+            continue
+        yield Finding(
+            rule="fragmentation",
+            title=f"{series.device} reserves {reserved:,} bytes, of which {unused / reserved:.0%} are never allocated",
+            cost_share=None,
+            cost=unused,
+            unit="bytes",
+            evidence=(result.evidence(series.device, pane="memory", host=series.device),),
+            advice="The allocator keeps blocks that no tensor fits into: memory runs out earlier than it need",
+            certainty="derived",
+            whole=whole,
+            changes=(
+                "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True",
+                "Keep input shapes the same, or allocate the largest batch first",
+            ),
+        )
+
+
 def _held_at_ends(profile: Profile, series: MemorySeries) -> Ints:
     """What was allocated at the end of each step in which something was allocated or freed."""
     ends = np.sort((profile.steps.start_ticks + profile.steps.duration_ticks)[profile.steps.duration_ticks > 0])
@@ -197,7 +230,6 @@ def _held_at_ends(profile: Profile, series: MemorySeries) -> Ints:
 
 UTILIZATION = ("idle-accelerator",)
 OPERATIONS = ("unfused-batch-norm", "channels-last-on-gpu")
-EXPENSIVE = (hot_spots.RULE.name,)
 
 RULES: tuple[Rule[Views], ...] = (
     Rule("idle-accelerator", "views", "Accelerators that wait for more than half of the step", _idle_accelerators),
@@ -210,6 +242,6 @@ RULES: tuple[Rule[Views], ...] = (
     ),
     Rule("channels-last-on-gpu", "views", "Ops with data_format NHWC on a GPU", _channels_last, "hint"),
     Rule("unattributed-device-time", "views", "Device work that no op is known to have launched", _unattributed),
+    Rule("fragmentation", "views", "Memory that the allocator reserves and never hands out", _fragmented, "derived"),
     Rule("growing-memory", "views", "Memory that grows from step to step", _growing, "hint"),
-    hot_spots.RULE,
 )

@@ -173,8 +173,8 @@ class FindingList(list[dict[str, Any]]):
     def _repr_html_(self) -> str:
         rows = []
         for finding in self:
-            share = finding["cost_share"]
-            row = {"cost_share": "" if share is None else f"{share:.1%}"}
+            share = finding["saving_share"]
+            row = {"saving_share": "" if share is None else f"{share:.1%}"}
             row |= {name: finding[name] for name in ("title", "advice", "certainty")}
             rows.append(row)
         return html_table(rows)

@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.lenses.trace.categories import NO_CATEGORY, Category, execution_categories
+from stepscope.lenses.trace.categories import DEVICE_CATEGORIES, NO_CATEGORY, Category, execution_categories
 from stepscope.lenses.trace.devices import DeviceSummary, device_summaries
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
 
-_DEVICE = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
 _COMPLETE_FROM = 0.8
 """A last step that launched less than this share of the device work of the one before was cut off by the profiler."""
 
@@ -108,7 +107,7 @@ def _on_device(profile: Profile, category: Ints, step: Ints, host: StepWindows) 
     """Steps with the device work that they launched, given the step of each execution."""
     runs = profile.executions
     end = runs.start_ticks + runs.duration_ticks
-    on_device = np.isin(category, _DEVICE)
+    on_device = np.isin(category, DEVICE_CATEGORIES)
     launched = on_device & (step >= 0)
     if (runs.launch >= 0).any():
         launched &= runs.launch >= 0
@@ -126,7 +125,7 @@ def _on_device(profile: Profile, category: Ints, step: Ints, host: StepWindows) 
 def _one_window(profile: Profile, category: Ints) -> tuple[Ints, Ints]:
     """Around all work of the host, else around all work; empty where there is none."""
     runs = profile.executions
-    host = (category != NO_CATEGORY) & ~np.isin(category, _DEVICE)
+    host = (category != NO_CATEGORY) & ~np.isin(category, DEVICE_CATEGORIES)
     rows = np.flatnonzero(host if host.any() else category != NO_CATEGORY)
     if not len(rows):
         return rows, rows

@@ -31,6 +31,9 @@ class Category(IntEnum):
         return self.name.lower()
 
 
+DEVICE_CATEGORIES = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
+"""What runs on an accelerator."""
+
 NO_CATEGORY = -1
 """Of what only frames other work: profiler steps, and copies of device time on lanes of their own."""
 

@@ -7,14 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.lenses.trace.categories import Category, execution_categories
+from stepscope.lenses.trace.categories import DEVICE_CATEGORIES, execution_categories
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
 
 KERNEL_GAP_PS = 30_000_000
 """A gap shorter than this between kernels that were queued in time is the accelerator's own, as HTA has it: 30 us."""
-
-_DEVICE = (Category.KERNEL, Category.MEMCPY, Category.MEMSET, Category.COMMUNICATION)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +81,7 @@ def stream_idle(profile: Profile, category: Ints) -> tuple[StreamIdle, ...]:
     runs, lanes = profile.executions, profile.lanes
     found = []
     for lane in np.flatnonzero(lanes.kind == LaneKind.ACCELERATOR).tolist():
-        rows = np.flatnonzero((runs.lane == lane) & np.isin(category, _DEVICE))
+        rows = np.flatnonzero((runs.lane == lane) & np.isin(category, DEVICE_CATEGORIES))
         if len(rows):
             found.append(_idle(profile, lane, rows[np.argsort(runs.start_ticks[rows], kind="stable")]))
     return tuple(found)

@@ -38,10 +38,26 @@ class _Calls:
     """The collectives of one rank, in order of time, by the series in which ranks take part together."""
 
     key: tuple[Key, ...]
+    run: Ints
     start: Ints
     duration: Ints
     bytes: Ints
     unknown_bytes: Array
+
+
+@dataclass(frozen=True, eq=False)
+class CollectiveWaits:
+    """The waiting of one rank in the collectives that all ranks have.
+
+    Attributes:
+        run: The collective, in the executions of the rank's profile.
+        waited_ps: How long the rank waited in it for the last one.
+        level_ps: How much shorter it were if the last rank came when the median of the others does.
+    """
+
+    run: Ints
+    waited_ps: Ints
+    level_ps: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,6 +90,7 @@ class Ranks:
         transfer_ps: Of each rank: the shortest durations.
         last: How often each rank came last to a collective: the others waited, and its own call was the shortest.
         caused_ps: How long others waited for it.
+        waits: The waiting of each rank, call by call.
         rows: One for each rank and kind of collective.
         problems: Where ranks do not fit together.
     """
@@ -83,6 +100,7 @@ class Ranks:
     transfer_ps: Ints
     last: Ints
     caused_ps: Ints
+    waits: tuple[CollectiveWaits, ...]
     rows: tuple[dict[str, Any], ...]
     problems: tuple[Diagnostic, ...]
 
@@ -119,8 +137,8 @@ def ranks(profiles: Sequence[Profile]) -> Ranks:
     found = tuple(sorted((_rank(profile) for profile in profiles), key=lambda one: (one.rank, one.run)))
     together = _Together(found)
     return Ranks(
-        found, together.waiting, together.transfer, together.last, together.caused, tuple(together.rows),
-        tuple(together.problems),
+        found, together.waiting, together.transfer, together.last, together.caused, together.waits(),
+        tuple(together.rows), tuple(together.problems),
     )  # fmt: skip
 
 
@@ -132,9 +150,14 @@ class _Together:
         self.waiting, self.transfer, self.last, self.caused = (np.zeros(count, np.int64) for _ in range(4))
         self.rows: list[dict[str, Any]] = []
         self.problems: list[Diagnostic] = []
+        self._waits: list[list[Ints]] = [[np.empty((3, 0), np.int64)] for _ in range(count)]
         places = [_places(one.calls.key) for one in found]
         for key in sorted({key for mine in places for key in mine}):
             self._match(found, key, [mine.get(key, np.empty(0, np.int64)) for mine in places])
+
+    def waits(self) -> tuple[CollectiveWaits, ...]:
+        """The waiting of each rank, call by call."""
+        return tuple(CollectiveWaits(*np.concatenate(columns, axis=1)) for columns in self._waits)
 
     def _match(self, found: tuple[Rank, ...], key: Key, rows: list[Ints]) -> None:
         taking_part = [i for i, at in enumerate(rows) if len(at)]
@@ -153,6 +176,11 @@ class _Together:
             caused = waited.sum(axis=0)
             np.add.at(self.last, np.array(taking_part)[late[caused > 0]], 1)
             np.add.at(self.caused, np.array(taking_part)[late], caused)
+            middle = len(taking_part) // 2
+            level = np.partition(waited, middle, axis=0)[middle]
+            for place, i in enumerate(taking_part):
+                runs = found[i].calls.run[rows[i][:common]]
+                self._waits[i].append(np.array([runs, waited[place], np.minimum(waited[place], level)]))
         for place, i in enumerate(taking_part):
             self.waiting[i] += waited[place].sum()
             self.transfer[i] += shortest.sum()
@@ -217,7 +245,7 @@ def _calls(profile: Profile, rows: Ints) -> _Calls:
     keys = tuple((named[n] or _name(profile, n), group[n]) for n in node)
     size = np.array([_bytes(items[n], dtype[n]) for n in node], np.int64)
     tick = profile.tick_ps
-    return _Calls(keys, runs.start_ticks[rows] * tick, runs.duration_ticks[rows] * tick, size, size < 0)
+    return _Calls(keys, rows, runs.start_ticks[rows] * tick, runs.duration_ticks[rows] * tick, size, size < 0)
 
 
 def _name(profile: Profile, node: int) -> str:

@@ -54,6 +54,13 @@ class Spans:
     def __or__(self, other: Spans) -> Spans:
         return Spans.union(np.concatenate((self.start, other.start)), np.concatenate((self.end, other.end)))
 
+    def minus(self, other: Spans) -> Spans:
+        """What is in these ranges and in none of the others."""
+        edge = np.unique(np.concatenate((self.start, self.end, other.start, other.end)))
+        start, end = edge[:-1], edge[1:]
+        left = (self.within(start, end) > 0) & (other.within(start, end) == 0)
+        return Spans(start[left], end[left])
+
 
 def overlap(a: Spans, b: Spans, start: Ints, end: Ints) -> Ints:
     """How much both cover in each window."""

@@ -1,0 +1,194 @@
+"""Rules over what the other findings leave: idle time that the host causes, and steps slow for no known reason."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from stepscope.findings.finding import Finding
+from stepscope.findings.format_time import time_words
+from stepscope.findings.missing_work import launches_without_work
+from stepscope.findings.rules import LensResult, ResidualRule
+from stepscope.findings.step_facts import StepFacts, Views
+from stepscope.findings.step_finding import facts_of, trace_place
+from stepscope.lenses.trace.replay import Change
+from stepscope.lenses.trace.replay_graph import PointKind
+from stepscope.lenses.trace.spans import Spans
+from stepscope.model.columns import Ints
+from stepscope.model.profile import NodeKind
+
+LEAST_HOST_BOUND = 0.05
+_LEAST_STEPS = 3
+_SLOW = 1.3
+_LEAST_SLOW_SHARE = 0.02
+_LAUNCH = re.compile(r"launch", re.IGNORECASE)
+
+
+def host_bound(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """What the device is idle since the host launches too slowly, once the other causes are gone."""
+    facts = facts_of(result)
+    if facts is None or not facts.has_device or not _host_is_known(facts):
+        return
+    missing, launches = launches_without_work(facts)
+    if missing and missing >= 0.05 * launches:
+        return
+    fixed = _all_changes(findings)
+    left = facts.replay.change(fixed).ticks
+    ahead = facts.replay.change(fixed | Change(free_host=True)).ticks
+    won = np.where(facts.complete, left - ahead, 0)
+    slow = _slow(facts, left)
+    won[slow] = int(np.median(won[facts.complete]))  # The excess of these is told as slow-steps.
+    saved = max(int(won.sum()), 0)
+    share = saved / max(facts.elapsed_ticks, 1)
+    if share < LEAST_HOST_BOUND:
+        return
+    whole = facts.step_us
+    example = _longest_wait(facts)
+    yield Finding(
+        rule="host-bound",
+        title=f"The device is idle {share:.0%} of each step since the host launches too slowly: up to "
+        f"{time_words(facts.per_step_us(saved))} of {time_words(whole)}",
+        cost_share=share,
+        cost=facts.per_step_us(saved),
+        unit="us",
+        evidence=(trace_place(result, facts, example), result.evidence("", pane="launches")),
+        advice="Python and the launch calls take longer than the kernels: launch fewer and larger ones",
+        certainty="derived",
+        absorbs=(("idle-accelerator", result.run, "*"), ("short-kernels", result.run, "*")),
+        saving=facts.per_step_us(saved),
+        saving_share=share,
+        whole=whole,
+        changes=_host_bound_changes(facts),
+    )
+
+
+def _host_bound_changes(facts: StepFacts) -> tuple[str, ...]:
+    if bool(facts.named(re.compile("GraphLaunch"))[facts.on_host].any()):
+        return ("A larger batch", "Put more of the step into the graph", "Prepare the next inputs while the graph runs")
+    return (
+        'torch.compile(model, mode="reduce-overhead"), which uses CUDA graphs',
+        "A larger batch, so that each kernel takes longer than its launch",
+        "Fused ops and optimizers (fused=True)",
+    )
+
+
+def _host_is_known(facts: StepFacts) -> bool:
+    """Whether launches were recorded: without them nothing says why a device is idle."""
+    launched = facts.launch[facts.is_work] >= 0
+    return bool(launched.mean() > 0.5) if len(launched) else False
+
+
+def _all_changes(findings: Sequence[Finding]) -> Change:
+    change = Change()
+    for finding in findings:
+        if finding.change is not None:
+            change = change | finding.change
+    return change
+
+
+def _longest_wait(facts: StepFacts) -> int:
+    """The device work before which its stream waited longest for the launch."""
+    graph = facts.graph
+    works = np.flatnonzero((graph.kind == PointKind.WORK) & (graph.previous >= 0) & (graph.launch >= 0))
+    works = works[graph.work_step[works] >= 0]
+    if not len(works):
+        return int(np.flatnonzero(facts.is_work)[0])
+    gap = facts.start[graph.run[works]] - graph.time[graph.previous[works]]
+    return int(graph.run[works[gap.argmax()]])
+
+
+def slow_steps(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Steps much longer than the others for a reason that no other finding tells."""
+    facts = facts_of(result)
+    if facts is None or facts.step_count < _LEAST_STEPS:
+        return
+    ticks = facts.replay.change(_all_changes(findings)).ticks
+    usual = int(np.median(ticks[facts.complete]))
+    excess = np.where(facts.complete, ticks - usual, 0)
+    slow = _slow(facts, ticks)
+    saved = int(excess[slow].sum())
+    share = saved / max(facts.elapsed_ticks, 1)
+    if share < _LEAST_SLOW_SHARE:
+        return
+    worst = int(excess.argmax())
+    run, what = _difference(facts, worst, usual)
+    step = facts.step_id(worst)
+    others = "" if len(slow) == 1 else f" (and {len(slow) - 1} more)"
+    yield Finding(
+        rule="slow-steps",
+        title=f"Step {step}{others} takes {time_words(int(ticks[worst]) * facts.tick_us)}, "
+        f"the others {time_words(usual * facts.tick_us)}: {what}",
+        cost_share=share,
+        cost=facts.per_step_us(saved),
+        unit="us",
+        evidence=(trace_place(result, facts, run, f"step {step}"),),
+        advice="Look at what this step does and the others do not",
+        certainty="measured",
+        saving=facts.per_step_us(saved),
+        saving_share=share,
+        whole=facts.step_us,
+        step=step,
+        changes=(
+            "Compare the step with its neighbours in the trace",
+            "Profile more steps to see whether it comes back",
+        ),
+    )
+
+
+def _slow(facts: StepFacts, ticks: Ints) -> Ints:
+    """The positions of steps that are much longer than the median; none where they are half of the steps or more."""
+    if facts.step_count < _LEAST_STEPS:
+        return np.empty(0, np.int64)
+    usual = int(np.median(ticks[facts.complete]))
+    slow = np.flatnonzero(facts.complete & (ticks > _SLOW * usual))
+    return slow if len(slow) <= facts.step_count // 2 else slow[:0]
+
+
+def _difference(facts: StepFacts, step: int, usual: int) -> tuple[int, str]:
+    """An execution of the step and, in words, what takes longer in it than in the median step."""
+    started, ended = facts.windows
+    host = facts.on_host & (facts.lane == facts.main_lane) & (facts.step >= 0)
+    busy_rows = np.flatnonzero(host & (facts.kind != NodeKind.SCOPE))
+    busy = Spans.union(facts.start[busy_rows], facts.end[busy_rows]).within(started, ended)
+    outside = (ended - started) - busy
+    extra_outside = int(outside[step] - np.median(outside))
+    self_ticks = facts.profile.executions.self_ticks.astype(np.int64)
+    name = facts.profile.nodes.name[facts.profile.executions.node].astype(np.int64)
+    rows = np.flatnonzero((facts.step >= 0) & (facts.kind != NodeKind.SCOPE))
+    if not len(rows):
+        return _first_in(facts, step), "it is host time outside every op"
+    used, place = np.unique(name[rows], return_inverse=True)
+    table = np.zeros((len(used), len(facts.complete)), np.int64)
+    np.add.at(table, (place, facts.step[rows]), self_ticks[rows])
+    extra = table[:, step] - np.median(table, axis=1)
+    most = int(extra.argmax())
+    if extra_outside > extra[most]:
+        return _first_in(facts, step), f"{time_words(extra_outside * facts.tick_us)} more outside every op"
+    of_name = rows[(place == most) & (facts.step[rows] == step)]
+    run = int(of_name[facts.duration[of_name].argmax()])
+    return run, f"{facts.name(run)} takes {time_words(float(extra[most]) * facts.tick_us)} more"
+
+
+def _first_in(facts: StepFacts, step: int) -> int:
+    rows = np.flatnonzero(facts.step == step)
+    return int(rows[0]) if len(rows) else 0
+
+
+RULES: tuple[ResidualRule[Views], ...] = (
+    ResidualRule(
+        "slow-steps",
+        "views",
+        "Steps much longer than the others, and what is different in them",
+        slow_steps,
+        "measured",
+    ),
+    ResidualRule(
+        "host-bound",
+        "views",
+        "Idle time of the device that the host causes, 5% or more, beside all other causes",
+        host_bound,
+    ),
+)
+"""The rules of this module."""
