@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, get_type_hints
 
 import numpy as np
 import pytest
@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from stepscope.errors import RecordError
 from stepscope.model.columns import Strings, decode, encode
 from stepscope.model.incore import Cores, Engine, Events, InCore, StampKind, Timing
-from stepscope.model.incore_timing import from_timing
+from stepscope.model.incore_description import Clock, Described, Description, Meaning, Setup
+from stepscope.model.incore_timing import from_timing, incore_record
 
 STAMPS = st.integers(0, (1 << 64) - 1)
 
@@ -92,9 +93,9 @@ def test_arrays_tensors_and_lists_give_the_same_matrix(timing: Any) -> None:
         ({"timing": [[1, 2]], "dims": ["slot", "field", "x"]}, "with dims"),
         ({"timing": [[1, 2]], "columns": {"entry": 2}}, r"events.word\[0\]: 2 is not in"),
         ({"timing": [[1, 2]], "columns": {"entry": 1.5}}, "columns.entry: 1.5 is no integer"),
-        ({"timing": [[1, 2]], "columns": {"entry": {"column": 0, "kind": "odd"}}}, "'odd' is not known"),
-        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0}]}, "a boundary with name, column"),
-        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0, "reduce": "mean"}]}, "'mean' is not known"),
+        ({"timing": [[1, 2]], "columns": {"entry": {"column": 0, "kind": "odd"}}}, "unknown word 'odd'"),
+        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0}]}, "a boundary has only name, column"),
+        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0, "reduce": "mean"}]}, "unknown word 'mean'"),
         ({"timing": [[1, 2]], "participating": [[0], [0]]}, "2 lists of slots for 1 invocations"),
         ({"timing": [[1, 2]], "invocation_slot_offset": 0}, "0 slots each"),
         ({"timing": [[1, 2]], "invocation_slot_offset": 1, "invocations": 3}, "3 invocations of 1 slots"),
@@ -104,7 +105,7 @@ def test_arrays_tensors_and_lists_give_the_same_matrix(timing: Any) -> None:
         ({"timing": [[1, 2]], "generation": {"column": 0, "expected": "1e3"}}, "generation: '1e3' is no integer"),
         ({"timing": [[1, 2]], "magic": {"column": 0, "expected": 1 << 64}}, "does not fit 64 bits"),
         ({"timing": [[[1, 2]]], "l2": {"unit": "cycles", "M0": ["1", "2"], "M1": ["3", "4"]}}, "2 rows for 1"),
-        ({"read_pairs": [1, 2]}, "read pairs of shape"),
+        ({"read_pairs": [1, 2]}, "read pairs have shape"),
     ],
 )
 def test_what_does_not_fit_is_named(arguments: dict[str, Any], message: str) -> None:
@@ -154,3 +155,24 @@ def test_a_record_that_does_not_hold_together_is_refused(broken: dict[str, Any])
     record = from_timing([[1, 2]], columns=("entry", "body_done"))
     with pytest.raises(RecordError):
         dataclasses.replace(record, **broken).validate()
+
+
+def test_flat_names_and_described_objects_make_one_record() -> None:
+    flat = from_timing([[1, 2]], columns=("entry", "body_done"), clock_freq_hz=50, variant="merged", pair=3)
+    described = Description(
+        meaning=Meaning(columns=("entry", "body_done")),
+        clock=Clock(clock_freq_hz=50),
+        setup=Setup(variant="merged", pair=3),
+    )
+    assert encode(flat) == encode(incore_record([[1, 2]], described))
+
+
+def test_every_flat_name_belongs_to_one_part_of_the_description() -> None:
+    parts = [kind for name, kind in get_type_hints(Description).items() if name != "header"]
+    names = [field.name for part in parts for field in dataclasses.fields(part)]
+    assert sorted([*names, "header"]) == sorted(Described.__annotations__)
+
+
+def test_unknown_name_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="unknown words of an in-core description: colums"):
+        from_timing([[1, 2]], colums=("entry",))

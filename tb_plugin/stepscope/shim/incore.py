@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from stepscope.model.incore import InCore
-from stepscope.model.incore_timing import from_timing
+from stepscope.model.incore_description import Clock, Description, MeasuredRuns, Probes, Setup
+from stepscope.model.incore_timing import incore_record
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
 Comparator = Callable[..., Any]
 
@@ -75,7 +79,7 @@ class PairedRuns:
     def __init__(
         self, *, device: str = "", inputs: str = "", configuration: str = "", clock_freq_hz: int | None = None
     ) -> None:
-        self._setup: dict[str, Any] = {"device": device, "inputs": inputs, "configuration": configuration}
+        self._setup = {"device": device, "inputs": inputs, "configuration": configuration}
         self._clock = clock_freq_hz
         self._pairs: dict[int, dict[str, Any]] = {}
 
@@ -86,7 +90,7 @@ class PairedRuns:
             self._pairs[pair] = {"pair": pair, "order": f"{order[0]}-first", **self._setup}
             yield from ((pair, variant) for variant in order)
 
-    def add(self, pair: int, variant: str, **stamps: Any) -> None:
+    def add(self, pair: int, variant: str, **stamps: int | str) -> None:
         """Adds a run.
 
         Args:
@@ -96,15 +100,37 @@ class PairedRuns:
         """
         self._pairs.setdefault(pair, {"pair": pair, **self._setup})[variant] = stamps
 
-    def record(self, **probes: Any) -> InCore:
+    def record(
+        self,
+        *,
+        read_pairs: ArrayLike | None = None,
+        instrumented_total_cycles: Sequence[int] = (),
+        uninstrumented_total_cycles: Sequence[int] = (),
+    ) -> InCore:
         """The record, for `writer.log_incore`.
 
         Args:
-            **probes: `read_pairs`, `instrumented_total_cycles` and `uninstrumented_total_cycles`, as
-                `stepscope.model.incore_timing.from_timing` takes them.
+            read_pairs: Counter values [sample, 2] of reads with nothing between them.
+            instrumented_total_cycles: Lengths of runs with probes.
+            uninstrumented_total_cycles: Lengths of runs without probes.
 
         Raises:
-            RecordError: A run lacks a stamp.
+            RecordError: A run lacks a timestamp.
         """
         made = [pair for pair in self._pairs.values() if "merged" in pair or "split" in pair]
-        return from_timing(pairs=made, clock_freq_hz=self._clock, **self._setup, **probes)
+        probes = Probes(
+            read_pairs=read_pairs,
+            instrumented_total_cycles=instrumented_total_cycles,
+            uninstrumented_total_cycles=uninstrumented_total_cycles,
+        )
+        description = Description(
+            clock=Clock(clock_freq_hz=self._clock),
+            runs=MeasuredRuns(pairs=made),
+            probes=probes,
+            setup=Setup(
+                device=self._setup["device"],
+                inputs=self._setup["inputs"],
+                configuration=self._setup["configuration"],
+            ),
+        )
+        return incore_record(None, description)

@@ -18,7 +18,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import LimitExceeded, OptionError, RecordError
 from stepscope.model.columns import Header, Record
@@ -30,6 +30,12 @@ from stepscope.shim.throughput_log import Block, ThroughputLog
 from stepscope.shim.values import integer, shown, whole, word
 from stepscope.store.names import TAIL_BLOCK
 from stepscope.store.writing import RecordWriter
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+    from typing_extensions import Unpack
+
+    from stepscope.model.incore_description import Described
 
 LOGGER = logging.getLogger("stepscope")
 
@@ -141,15 +147,22 @@ class Writer:
         """Logs collectives: a record, or a file of any recognised format."""
         self._log(source, step, name, "collectives")
 
-    def log_incore(self, timing: Any, *, step: int | None = None, name: str = "incore", **described: Any) -> None:
+    def log_incore(
+        self,
+        timing: Record | str | os.PathLike[str] | ArrayLike | None,
+        *,
+        step: int | None = None,
+        name: str = "incore",
+        **described: Unpack[Described],
+    ) -> None:
         """Logs the stamps of a fused kernel.
 
         Args:
             timing: The stamps, [slot, column] or more dimensions before; or a file of any recognised format.
             step: The training step.
             name: The record's name.
-            **described: What the rows and columns mean, as `stepscope.model.incore_timing.from_timing` takes it:
-                columns, participating, producers and more.
+            **described: What the rows and columns mean, by the names of `stepscope.model.incore_description`:
+                columns, participating, producers, clock_freq_hz and more.
         """
         if isinstance(timing, Record | str | os.PathLike):
             self._log(timing, step, name, "incore")
