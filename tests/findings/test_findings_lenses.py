@@ -216,7 +216,7 @@ def test_time_lost_to_spans_is_a_share_of_the_whole_run(kind: str, rule: str) ->
     assert findings("throughput", series(**{kind: 1.0})) == [], "less than 2% is no finding"
 
 
-@pytest.mark.parametrize("kind", ["first_step", "stall"])
+@pytest.mark.parametrize("kind", ["first_step", "stall", "slow_steps", "drift", "plateau", "warm_up"])
 def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
     notes = [Annotation(kind, "", "", evidence={"extra_ns": 5 * SECOND}) for _ in range(3)]
     (found,) = findings("throughput", series(*notes))
@@ -224,7 +224,7 @@ def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
     assert findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND}))) == []
 
 
-@pytest.mark.parametrize("kind", ["aliasing", "period", "per_batch", "clock_step", "unknown_batch"])
+@pytest.mark.parametrize("kind", ["aliasing", "dispatch_bursts", "unclear", "per_batch", "clock_step", "unknown_batch"])
 def test_how_to_read_the_rates_is_a_hint_without_a_cost(kind: str) -> None:
     (found,) = findings("throughput", series(Annotation(kind, "Blocks of 7 steps", "Log every 7 steps")))
     assert (found.rule, found.cost_share, found.certainty) == (f"reading-{kind.replace('_', '-')}", None, "hint")

@@ -11,8 +11,12 @@ from stepscope.findings.format_time import NS_PER_US
 from stepscope.findings.rules import LensResult, Rule
 from stepscope.lenses.throughput import ThroughputResult
 from stepscope.lenses.throughput.result import Annotation, Series
+from stepscope.model.throughput import Throughput
 
 LEAST_SHARE = 0.02
+LEAST_STEPS = 100
+TOLD_KINDS = ("slow_steps", "drift", "plateau", "warm_up")
+"""Annotations whose titles say more than a duration."""
 
 
 @dataclass(frozen=True)
@@ -42,13 +46,19 @@ _SPANS = {
     "compile": _Cause(
         "Compiling takes", "Time in which programs are compiled", "Keep shapes fixed and the compilation cache on"
     ),
-    "pause": _Cause("Pauses take", "Pauses whose cause the source does not state", "See what the run does there"),
+    "pause": _Cause("Pauses take", "Unexplained pauses", "See what the run does there"),
 }
 _EXTRAS = {
     "first_step": _Cause(
         "The first step takes",
-        "What the first step takes more than others: compilation and warm-up",
+        "Extra time of the first step (compilation and warm-up)",
         "Compilation and warm-up: cache compiled programs between runs",
+        "derived",
+    ),
+    "warm_up": _Cause(
+        "Warm-up takes",
+        "Extra time of the first part of a run, before its speed is steady",
+        "Warm caches, the allocator and the input pipeline up before training, or fix shapes so that less is compiled",
         "derived",
     ),
     "stall": _Cause(
@@ -57,11 +67,36 @@ _EXTRAS = {
         "Log spans around input, checkpoints and evaluation to see what they are",
         "derived",
     ),
+    "burst": _Cause(
+        "Pauses without a span take",
+        "Pauses of the host without a span, less what queued results catch up after them",
+        "Log a span around what the host does there: checkpoints and evaluation are the usual causes",
+        "derived",
+    ),
+    "slow_steps": _Cause(
+        "Slow steps take",
+        "Steps that are slow every n-th time or at random: what they take more than the others",
+        "Time the loader with timed_batches. Every n-th step: more loader workers, or fewer hooks every n steps",
+        "derived",
+    ),
+    "drift": _Cause(
+        "Slowing down takes",
+        "A time per step that drifts over the run: what it costs against the better speed",
+        "Look for inputs, logs, caches or memory that grow with the run",
+        "derived",
+    ),
+    "plateau": _Cause(
+        "A slower part takes",
+        "Steps that are slower from one step on: what this costs against the speed before",
+        "See what changed at that step: input, shapes, another job on the host or network, clocks of the device",
+        "derived",
+    ),
 }
 _READINGS = {
     "aliasing": "Blocks of results that do not fit into log intervals, so that Rate swings at a constant speed",
-    "period": "Log intervals that alternate in length, as when blocks of results do not fit into them",
-    "per_batch": "Rate that is asked for after every batch, so that it follows single batches",
+    "dispatch_bursts": "Steps that are counted when they are dispatched, so that single steps show no device time",
+    "unclear": "Log intervals that differ, too few to say why",
+    "per_batch": "Rate sampled every batch: too noisy to compare",
     "clock_step": "A clock that went back, which distorts both rates",
     "unknown_batch": "Batches of unknown size, which make the rates too low",
 }
@@ -100,25 +135,38 @@ def _lost(subject: LensResult[Any], series: Series, kind: str, cause: _Cause, lo
     if not whole or lost_ns / whole < LEAST_SHARE:
         return
     share = min(lost_ns / whole, 1.0)
-    longest = max(
-        (note for note in series.annotations if note.kind == kind and note.start_ns is not None),
-        key=lambda note: (note.end_ns or 0) - (note.start_ns or 0),
-        default=None,
-    )
+    note = _longest(series, kind)
     yield Finding(
-        _name(kind),
-        f"{cause.title} {share:.1%} of {series.name}",
-        share,
-        lost_ns / NS_PER_US,
-        "us",
-        (shown(subject, series, longest),),
-        cause.advice,
-        cause.certainty,
+        rule=_name(kind),
+        title=f"{cause.title} {share:.1%} of {series.name}{_which(note)}",
+        cost_share=share,
+        cost=lost_ns / NS_PER_US,
+        unit="us",
+        evidence=(shown(subject, series, note),),
+        advice=cause.advice,
+        certainty=cause.certainty,
     )
+
+
+def _longest(series: Series, kind: str) -> Annotation | None:
+    """The longest annotation of a kind that has a time, else the first one."""
+    notes = [note for note in series.annotations if note.kind == kind]
+    timed = [note for note in notes if note.start_ns is not None]
+    if timed:
+        return max(timed, key=lambda note: (note.end_ns or 0) - (note.start_ns or 0))
+    return notes[0] if notes else None
+
+
+def _which(note: Annotation | None) -> str:
+    """What the annotation says of the cause in its title, where that is more than a duration."""
+    if note is None or note.kind not in TOLD_KINDS or not note.title:
+        return ""
+    return f": {note.title[0].lower()}{note.title[1:]}"
 
 
 def _name(kind: str) -> str:
-    return "lost-to-" + {"data": "data-wait"}.get(kind, kind).replace("_", "-")
+    word = {"data": "data-wait", "burst": "unnamed-pause"}.get(kind, kind)
+    return "lost-to-" + word.replace("_", "-")
 
 
 def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
@@ -132,8 +180,12 @@ def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
 def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
     def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
-            extra = sum(int(note.evidence["extra_ns"]) for note in series.annotations if note.kind == kind)
-            yield from _lost(subject, series, kind, cause, extra)
+            extra_ns = 0
+            for note in series.annotations:
+                # A burst after a span is part of the span's cost and has no extra of its own.
+                if note.kind == kind:
+                    extra_ns += int(note.evidence.get("extra_ns", 0))
+            yield from _lost(subject, series, kind, cause, extra_ns)
 
     return Rule(_name(kind), "throughput", cause.help, check, cause.certainty)
 
@@ -146,13 +198,59 @@ def _reading_rule(kind: str, text: str) -> Rule[ThroughputResult]:
             note = next((note for note in series.annotations if note.kind == kind), None)
             if note is not None:
                 title = f"{series.name}: {note.title[0].lower()}{note.title[1:]}"
-                yield Finding(name, title, None, None, "us", (shown(subject, series, note),), note.text, "hint")
+                yield _hint(subject, series, name, title, note.text, note)
 
     return Rule(name, "throughput", text, check, "hint")
+
+
+def _hint(
+    subject: LensResult[Any],
+    series: Series,
+    rule: str,
+    title: str,
+    advice: str,
+    note: Annotation | None = None,
+) -> Finding:
+    return Finding(
+        rule=rule,
+        title=title,
+        cost_share=None,
+        cost=None,
+        unit="us",
+        evidence=(shown(subject, series, note),),
+        advice=advice,
+        certainty="hint",
+    )
+
+
+def _untimed_input(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
+    """Series of a training loop whose waits for input are not logged: a slow loader makes every step slow alike."""
+    for series in subject.result.series:
+        figures = series.statistics
+        logged = series.measured_at == Throughput.measured_at and figures.get("step_time")
+        if logged and figures.get("data_wait_share") is None and _long(series):
+            yield _hint(
+                subject,
+                series,
+                "reading-untimed-input",
+                f"{series.name}: waiting for input is not measured",
+                "Wrap the loader: for batch in timed_batches(loader, rate). A slow loader makes all steps slow alike",
+            )
+
+
+def _long(series: Series) -> bool:
+    return int(series.statistics["step_time"]["count"]) >= LEAST_STEPS
 
 
 RULES: tuple[Rule[ThroughputResult], ...] = (
     *(_span_rule(kind, cause) for kind, cause in _SPANS.items()),
     *(_extra_rule(kind, cause) for kind, cause in _EXTRAS.items()),
     *(_reading_rule(kind, text) for kind, text in _READINGS.items()),
+    Rule(
+        "reading-untimed-input",
+        "throughput",
+        "A loop whose waits for input are not logged, so that a slow loader cannot be told from slow steps",
+        _untimed_input,
+        "hint",
+    ),
 )

@@ -135,7 +135,7 @@ def test_the_block_size_and_the_flat_interval_are_given(shared: Path) -> None:
 def test_alternating_log_intervals_name_the_flat_one(shared: Path) -> None:
     (named,) = registry.read(shared / "data" / "throughput" / "cerebras" / "log_08.txt").records
     (found,) = annotations(named.record)  # type: ignore[arg-type]
-    assert (found.evidence["log_steps"], found.evidence["flat_steps"]) == (100, 200)
+    assert (found.evidence["log_steps"], found.evidence["flat_steps"]) == (100, 40)
 
 
 def test_a_stall_without_a_queue_is_no_checkpoint() -> None:

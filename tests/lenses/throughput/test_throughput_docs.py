@@ -23,7 +23,7 @@ def kinds() -> set[str]:
     folder = Path(throughput.__file__).parent
     source = (folder / "disturbances.py").read_text(encoding="utf-8")
     found = set(re.findall(r'Annotation\(\s*"(\w+)"', source))
-    return found | {"resume", "reset", *PAUSE_KINDS}
+    return found | {"resume", "reset", "drift", "plateau", "warm_up", *PAUSE_KINDS}
 
 
 @pytest.mark.parametrize("option", [spec.name for spec in specs(ThroughputOptions)])

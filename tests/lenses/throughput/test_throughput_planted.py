@@ -130,7 +130,8 @@ def test_a_planted_cause_is_named_and_no_other(cause: str, noise: str, coarse: b
         random = np.random.default_rng(zlib.crc32(f"{cause} {noise} {amount}".encode()))
         step = STEP_S * np.maximum(NOISE[noise](random, STEPS, amount), 0.05)
         before, told = plant(step)
-        assert kinds(series(step, before, told, coarse)) == want, amount
+        drift = {"drift"} if noise == "slowing down" else set()
+        assert kinds(series(step, before, told, coarse)) == want | drift, amount
 
 
 @pytest.mark.parametrize("noise", NOISE)
@@ -143,7 +144,7 @@ def test_blocks_are_found_with_their_size(size: int, log: int, noise: str) -> No
     arrived = done[np.minimum((at // size + 1) * size, 3000) - 1] + (at % size) * STEP_S / 1000
     logged = np.arange(log - 1, 3000, log)
     time_ns = (arrived * 1e9).astype(np.int64)
-    (found,) = analyze(
+    (found, *others) = analyze(
         Throughput(
             start_ns=0,
             log_every=log,
@@ -153,11 +154,12 @@ def test_blocks_are_found_with_their_size(size: int, log: int, noise: str) -> No
     ).series[0].annotations  # fmt: skip
     assert found.kind == ("aliasing" if log % size else "blocks")
     assert found.evidence["block_steps"] == size
-    assert found.evidence.get("flat_steps", log) == -(-log // size) * size
+    assert found.evidence["flat_steps"] == size
+    assert [other.kind for other in others] == (["drift"] if noise == "slowing down" else [])
 
 
-@pytest.mark.parametrize(("size", "log", "flat"), [(30, 20, 60), (40, 20, 40), (70, 20, 140), (150, 100, 300)])
-def test_blocks_that_only_log_intervals_show_are_found_by_their_period(size: int, log: int, flat: int) -> None:
+@pytest.mark.parametrize(("size", "log"), [(30, 20), (40, 20), (70, 20), (150, 100)])
+def test_blocks_that_only_log_intervals_show_are_found_by_their_arrivals(size: int, log: int) -> None:
     at = np.arange(6000)
     random = np.random.default_rng(size)
     done = np.cumsum(STEP_S * (1 + random.normal(0, 0.02, 6000)))
@@ -167,4 +169,4 @@ def test_blocks_that_only_log_intervals_show_are_found_by_their_period(size: int
     marks = Marks(step=logged + 1, time_ns=time_ns, count=np.full(len(logged), 32 * log))
     samples = RateSamples(step=logged + 1, time_ns=time_ns, mark_end=np.arange(1, len(logged) + 1))
     (found,) = analyze(Throughput(start_ns=0, log_every=log, marks=marks, samples=samples)).series[0].annotations
-    assert (found.kind, found.evidence["flat_steps"]) == ("aliasing", flat)
+    assert (found.kind, found.evidence["flat_steps"]) == ("aliasing", size)

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.lenses.throughput.diagnosis import diagnose
 from stepscope.lenses.throughput.disturbances import disturbances
 from stepscope.lenses.throughput.jobs import jobs
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import pace
-from stepscope.lenses.throughput.rates import Questions, Rates, questions, rates
+from stepscope.lenses.throughput.rates import Rates, SamplePoints, rates, sample_points
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.segments import segments
 from stepscope.lenses.throughput.statistics import statistics
@@ -45,13 +46,13 @@ def analyze(records: Throughput | Sequence[Throughput], options: ThroughputOptio
 def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     """The rates of one record."""
     smoothing = record.smoothing if options.smoothing is None else options.smoothing
-    asked = questions(record, options)
+    asked = sample_points(record, options)
     computed = rates(record, asked, smoothing)
     stated = _stated(record, asked)
     local, average, figures = _figures(record, options, computed, stated)
     base = absolute_base(record)
     parts = segments(record)
-    run = pace(record, parts)
+    diagnosis = diagnose(record, pace(record, parts))
     kept = thinned(local, average, options.points)
     return Series(
         run=record.header.run,
@@ -75,8 +76,8 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         reported_mfu=_chosen(stated.mfu, kept),
         recorded=len(local),
         spans=_spans(record, base),
-        annotations=tuple(disturbances(record, asked, run, base)) if options.disturbances else (),
-        statistics=statistics(record, parts, run, average, options),
+        annotations=tuple(disturbances(record, asked, diagnosis, base)) if options.disturbances else (),
+        statistics=statistics(record, parts, diagnosis, average, options),
         problems=_problems(record),
     )
 
@@ -100,7 +101,7 @@ class Stated:
     mfu: F64
 
 
-def _stated(record: Throughput, asked: Questions) -> Stated:
+def _stated(record: Throughput, asked: SamplePoints) -> Stated:
     reported = record.reported
     none = np.empty(0)
     if not len(reported) or asked.time_ns is not record.samples.time_ns:

@@ -1,4 +1,4 @@
-"""What disturbed the run: found in its marks and spans, with the evidence and how to read the rates around it."""
+"""What disturbed the run: from its marks and spans, with the evidence and how to read the rates around it."""
 
 from __future__ import annotations
 
@@ -7,34 +7,46 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.throughput import messages, pauses
+from stepscope.lenses.throughput import causes, messages, pauses
+from stepscope.lenses.throughput.causes import Change, SlowSteps
+from stepscope.lenses.throughput.diagnosis import Diagnosis
+from stepscope.lenses.throughput.fluctuation import fluctuation
 from stepscope.lenses.throughput.pace import Pace
-from stepscope.lenses.throughput.patterns import Blocks, Period, blocks, flat_interval, fluctuation, period
-from stepscope.lenses.throughput.rates import Questions
+from stepscope.lenses.throughput.pauses import CatchUp
+from stepscope.lenses.throughput.rates import SamplePoints
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.lenses.throughput.segments import span_intervals
 from stepscope.model.throughput import PAUSE_KINDS, UNKNOWN_NS, ResetKind, Throughput
 
 Bools = NDArray[np.bool_]
+I64 = NDArray[np.int64]
+
 MOST_OF_A_KIND = 20
 MOST_SPANS = 5
 DATA_WAIT_SHARE = 0.1
 LATE = 1.5
+BLOCK_LIKE = 50.0
+"""A first interval so many times as long as others may be the wait for a first block."""
+NEAR_EVENT = 0.06
+"""A change within this share of the run after an event is told as its consequence."""
 
 
-def disturbances(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> list[Annotation]:
-    """Everything found: what is about the whole run first, then in order of time."""
-    # Where a clock went back nothing can be measured; the step itself is reported.
-    run = run.only(run.end_ns > run.begin_ns)
-    found = [
+def disturbances(record: Throughput, points: SamplePoints, diagnosis: Diagnosis, base_ns: int) -> list[Annotation]:
+    """All annotations: those of the whole run first, then in order of time."""
+    notes = [
         *_sampling(record),
         *_restarts(record, base_ns),
         *_clock_steps(record, base_ns),
         *_unknown_batches(record),
-        *_data_wait(record, run),
-        *_timed(record, asked, run, base_ns),
+        *_data_wait(record, diagnosis.single),
     ]
-    return sorted(found, key=lambda one: (one.start_ns is not None, one.start_ns or 0))
+    if len(diagnosis.single):
+        notes.extend(_arrivals(record, points, diagnosis))
+    if len(diagnosis.run):
+        notes.extend(_spans(record, diagnosis, base_ns))
+        notes.extend(_pauses(diagnosis, base_ns))
+        notes.extend(_causes(record, diagnosis, base_ns))
+    return sorted(notes, key=lambda note: (note.start_ns is not None, note.start_ns or 0))
 
 
 def _sampling(record: Throughput) -> Iterator[Annotation]:
@@ -51,7 +63,7 @@ def _sampling(record: Throughput) -> Iterator[Annotation]:
 
 
 def _starts_late(record: Throughput) -> bool:
-    """Whether more steps lie before the first question than between the others."""
+    """Whether more steps lie before the first sample than between the others."""
     step = record.samples.step
     return len(step) > 1 and int(step[0]) > LATE * max(float(np.median(np.diff(step))), 1.0)
 
@@ -65,7 +77,8 @@ def _restarts(record: Throughput, base_ns: int) -> Iterator[Annotation]:
         mark = int(resets.mark_end[index])
         step = int(record.marks.step[mark]) if mark < len(record.marks) else None
         evidence = {"offset_ns": int(resets.offset_ns[index])}
-        yield Annotation("resume" if kind == ResetKind.SESSION else "reset", title, text, at, at, step, evidence)
+        word = "resume" if kind == ResetKind.SESSION else "reset"
+        yield Annotation(word, title, text, at, at, step, evidence)
 
 
 def _clock_steps(record: Throughput, base_ns: int) -> Iterator[Annotation]:
@@ -97,129 +110,198 @@ def _data_wait(record: Throughput, run: Pace) -> Iterator[Annotation]:
     waited = span_intervals(record, ["data"]).inside(begin, end)
     share = waited / (end - begin) if end > begin else 0.0
     if share > DATA_WAIT_SHARE:
-        title, text = messages.data_wait(share)
+        title, text = messages.data_wait(share, waited)
         yield Annotation("data_wait", title, text, evidence={"share": share, "waited_ns": waited})
 
 
-def _timed(record: Throughput, asked: Questions, run: Pace, base_ns: int) -> Iterator[Annotation]:
-    """Disturbances with a time of their own, then the patterns in what is left."""
-    if not len(run):
+def _arrivals(record: Throughput, points: SamplePoints, diagnosis: Diagnosis) -> Iterator[Annotation]:
+    """Blocks, and intervals too few to say."""
+    found = diagnosis.blocks
+    if found is None:
+        if diagnosis.unclear:
+            yield Annotation("unclear", *messages.UNCLEAR, evidence={"intervals": len(diagnosis.single)})
         return
-    disturbed = _inside_spans(record, run)
-    found = blocks(run, disturbed)
-    if found is not None:
-        yield _blocks(found, record, asked)
-        # Within a block nothing is steady; block by block the rest can be told.
-        run = run.grouped(found.starts)
-        disturbed = _inside_spans(record, run)
-    typical = _typical(run, disturbed)
-    first = pauses.first_step(run, disturbed)
-    if first is not None:
-        yield _first_step(run, first, base_ns)
-    yield from _span_annotations(record, run, typical, disturbed, base_ns)
-    regular = period(run, ~disturbed & ~run.first) if run.stride > 1 and found is None else None
-    if regular is not None:
-        yield _aliasing(regular, run.stride)
-        return
-    for pause in pauses.stalls(run, disturbed, typical, MOST_OF_A_KIND):
-        disturbed[pause.index] = True
-        yield _stall(run, pause, typical, disturbed, base_ns)
-    share = fluctuation(run, ~disturbed & ~run.first) if run.stride > 1 and found is None else None
-    if share is not None:
-        yield Annotation("fluctuation", *messages.fluctuation(share), evidence={"deviation": share})
+    log_steps = _log_steps(record, points, diagnosis.single)
+    evidence = {
+        "block_steps": found.steps,
+        "least_block_steps": found.low,
+        "most_block_steps": found.high,
+        "blocks": len(found.ends),
+        "gap_ns": found.gap_ns,
+        "log_steps": log_steps,
+        "flat_steps": found.steps,
+    }
+    if found.dispatched and log_steps % found.steps == 0 and (found.taken % found.steps == 0).all():
+        yield Annotation("dispatch_bursts", *messages.dispatch_bursts(found), evidence=evidence)
+    elif log_steps % found.steps == 0:
+        yield Annotation("blocks", *messages.blocks(found), evidence=evidence)
+    else:
+        yield Annotation("aliasing", *messages.aliasing(found, log_steps), evidence=evidence)
 
 
-def _inside_spans(record: Throughput, run: Pace) -> Bools:
-    spans = span_intervals(record, PAUSE_KINDS)
-    return run.touched(spans.start_ns, spans.end_ns)
+def _log_steps(record: Throughput, points: SamplePoints, run: Pace) -> int:
+    """Steps between two samples of the rate."""
+    step = points.step
+    if len(step) > 1 and int(step[-1]) >= 0:
+        return max(round(float(np.median(np.diff(step)))), 1)
+    marks = np.diff(points.mark_end)
+    per_mark = run.stride
+    return max(round(float(np.median(marks))) * per_mark, 1) if len(marks) else max(record.log_every, 1)
 
 
-def _typical(run: Pace, disturbed: Bools) -> float:
-    calm = run.per_step_ns[~disturbed & ~run.first]
-    return float(np.median(calm)) if len(calm) else float(np.median(run.per_step_ns))
-
-
-def _blocks(found: Blocks, record: Throughput, asked: Questions) -> Annotation:
-    log_marks = round(float(np.median(np.diff(asked.mark_end)))) if len(asked.mark_end) > 1 else found.marks
-    evidence = {"block_steps": found.steps, "blocks": found.count, "gap_ns": found.gap_ns, "log_marks": log_marks}
-    if log_marks % found.marks == 0:
-        return Annotation("blocks", *messages.blocks(found.steps), evidence=evidence)
-    log_steps = round(log_marks * found.steps / found.marks)
-    flat = flat_interval(found.steps, log_steps)
-    evidence |= {"log_steps": log_steps, "flat_steps": flat}
-    return Annotation("aliasing", *messages.aliasing(found.steps, log_steps, flat), evidence=evidence)
-
-
-def _first_step(run: Pace, pause: pauses.Pause, base_ns: int) -> Annotation:
-    title, text = messages.first_step(int(run.steps[0]), pause.extra_ns)
-    evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio, "steps": int(run.steps[0])}
-    begin, end = int(run.begin_ns[0]) + base_ns, int(run.end_ns[0]) + base_ns
-    return Annotation("first_step", title, text, begin, end, _step(int(run.step[0])), evidence)
-
-
-def _span_annotations(
-    record: Throughput, run: Pace, typical: float, disturbed: Bools, base_ns: int
-) -> Iterator[Annotation]:
+def _spans(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
+    run = diagnosis.single
+    whole = int(run.end_ns[-1] - run.begin_ns[0])
     for kind in PAUSE_KINDS:
         spans = span_intervals(record, [kind])
         inside = np.flatnonzero((spans.end_ns > run.begin_ns[0]) & (spans.start_ns < run.end_ns[-1]))
-        several = len(inside) > MOST_SPANS
-        if several:
+        net_ns = sum(catch.net_ns - catch.paused_ns for catch in diagnosis.catch_ups if catch.kind == kind)
+        if len(inside) > MOST_SPANS:
             total = int((spans.end_ns[inside] - spans.start_ns[inside]).sum())
-            title, text = messages.spans(kind, len(inside), total)
+            title, text = messages.spans(kind, len(inside), total, (total + net_ns) / max(whole, 1))
             yield Annotation(kind, title, text, evidence={"duration_ns": total, "spans": len(inside)})
-        for index in inside[:MOST_OF_A_KIND].tolist():
+            continue
+        for index in inside.tolist():
             start, end = int(spans.start_ns[index]), int(spans.end_ns[index])
             place = min(int(np.searchsorted(run.end_ns, end)), len(run) - 1)
-            if not several:
-                title, text = messages.span(kind, end - start)
-                step, evidence = _step(int(run.step[place])), {"duration_ns": end - start}
-                yield Annotation(kind, title, text, start + base_ns, end + base_ns, step, evidence)
-            yield from _burst(run, place, typical, end - start, disturbed, base_ns)
+            saved_ns = sum(catch.saved_ns for catch in diagnosis.catch_ups if _covers(diagnosis.run, catch, kind, end))
+            title, text = messages.span(kind, end - start, max(end - start - saved_ns, 0) / max(whole, 1))
+            evidence = {"duration_ns": end - start, "net_ns": max(end - start - saved_ns, 0)}
+            step = _step(int(run.step[place]))
+            yield Annotation(kind, title, text, start + base_ns, end + base_ns, step, evidence)
 
 
-def _burst(
-    run: Pace, place: int, typical: float, paused_ns: int, disturbed: Bools, base_ns: int
-) -> Iterator[Annotation]:
-    length = pauses.burst(run, place, typical, paused_ns)
-    if not length:
-        return
-    last = place + length
-    # The interval in which the queue runs empty is still partly too fast.
-    disturbed[place + 1 : last + 2] = True
-    steps = int(run.steps[place + 1 : last + 1].sum())
-    took = int(run.end_ns[last] - run.end_ns[place])
-    factor = typical * steps / max(took, 1)
-    title, text = messages.burst(steps, factor)
-    evidence = {"steps": steps, "duration_ns": took, "times_faster": factor}
-    begin, end = int(run.end_ns[place]) + base_ns, int(run.end_ns[last]) + base_ns
-    yield Annotation("burst", title, text, begin, end, _step(int(run.step[place + 1])), evidence)
+def _covers(run: Pace, catch: CatchUp, kind: str, end_ns: int) -> bool:
+    return catch.kind == kind and int(run.begin_ns[catch.index]) < end_ns <= int(run.end_ns[catch.index])
 
 
-def _stall(run: Pace, pause: pauses.Pause, typical: float, disturbed: Bools, base_ns: int) -> Annotation:
-    begin, end = int(run.begin_ns[pause.index]) + base_ns, int(run.end_ns[pause.index]) + base_ns
-    step = _step(int(run.step[pause.index]))
-    evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio}
-    queued = next(_burst(run, pause.index, typical, pause.extra_ns, disturbed, base_ns), None)
-    if queued is None:
-        return Annotation("stall", *messages.stall(pause.extra_ns), begin, end, step, evidence)
-    evidence |= {"burst_steps": queued.evidence["steps"], "times_faster": queued.evidence["times_faster"]}
-    return Annotation(
-        "burst", *messages.pause_and_burst(pause.extra_ns, evidence), begin, queued.end_ns, step, evidence
-    )
+def _pauses(diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
+    """The first step, stalls, and the bursts after pauses."""
+    run = diagnosis.run
+    first = pauses.first_step(run, diagnosis.disturbed)
+    whole = max(int(run.end_ns[-1] - run.begin_ns[0]), 1)
+    if first is not None and not diagnosis.unclear:
+        block = diagnosis.blocks is None and first.ratio > BLOCK_LIKE
+        title, text = messages.first_step(int(run.steps[0]), first.extra_ns, first.extra_ns / whole, block=block)
+        evidence = {"extra_ns": first.extra_ns, "ratio": first.ratio, "steps": int(run.steps[0])}
+        begin, end = int(run.begin_ns[0]) + base_ns, int(run.end_ns[0]) + base_ns
+        yield Annotation("first_step", title, text, begin, end, _step(int(run.step[0])), evidence)
+    shown: dict[str, int] = {}
+    for catch in diagnosis.catch_ups:
+        shown[catch.kind] = shown.get(catch.kind, 0) + 1
+        if shown[catch.kind] <= MOST_OF_A_KIND:
+            yield _burst(diagnosis, catch, base_ns)
+    caught = {catch.index for catch in diagnosis.catch_ups}
+    for pause in diagnosis.stalls:
+        if pause.index not in caught:
+            yield _stall(run, pause, base_ns)
 
 
-def _aliasing(regular: Period, log_steps: int) -> Annotation:
-    flat = regular.intervals * log_steps
+def _burst(diagnosis: Diagnosis, catch: CatchUp, base_ns: int) -> Annotation:
+    run = diagnosis.run
+    factor = diagnosis.typical_ns * catch.burst_steps / max(catch.burst_ns, 1)
     evidence = {
-        "log_steps": log_steps,
-        "flat_steps": flat,
-        "amplitude": regular.amplitude,
-        "explained": regular.explained,
-        "shortest_ns": regular.shortest_ns,
-        "longest_ns": regular.longest_ns,
+        "steps": catch.burst_steps,
+        "duration_ns": catch.burst_ns,
+        "times_faster": factor,
+        "paused_ns": catch.paused_ns,
+        "net_ns": catch.net_ns,
     }
-    return Annotation("aliasing", *messages.period(log_steps, flat, regular.amplitude), evidence=evidence)
+    burst_begin = int(run.end_ns[catch.index]) + base_ns
+    end = burst_begin + catch.burst_ns
+    if catch.kind:
+        step = _step(int(run.step[min(catch.index + 1, len(run) - 1)]))
+        return Annotation("burst", *messages.burst(catch, factor), burst_begin, end, step, evidence)
+    begin = int(run.begin_ns[catch.index]) + base_ns
+    evidence |= {"extra_ns": catch.net_ns, "burst_steps": catch.burst_steps}
+    step = _step(int(run.step[catch.index]))
+    return Annotation("burst", *messages.pause_and_burst(catch), begin, end, step, evidence)
+
+
+def _stall(run: Pace, pause: pauses.Pause, base_ns: int) -> Annotation:
+    begin, end = int(run.begin_ns[pause.index]) + base_ns, int(run.end_ns[pause.index]) + base_ns
+    evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio}
+    words = messages.stall(pause.extra_ns, pause.ratio)
+    return Annotation("stall", *words, begin, end, _step(int(run.step[pause.index])), evidence)
+
+
+def _causes(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
+    """Slow steps, changes of speed, and what varies without a pattern."""
+    if diagnosis.unclear:
+        return
+    run = diagnosis.run
+    if diagnosis.slow is not None:
+        yield _slow_steps(diagnosis.slow)
+    calm = _longest_without_reset(record, run, np.flatnonzero(~diagnosis.disturbed & ~run.first))
+    found = causes.change(run.per_step_ns[calm], run.steps[calm])
+    if found is not None:
+        yield _change(record, run.only(_mask(calm, len(run))), found, base_ns)
+    elif run.stride > 1 and diagnosis.blocks is None:
+        share = fluctuation(run, _mask(calm, len(run)))
+        if share is not None:
+            yield Annotation("fluctuation", *messages.fluctuation(share), evidence={"deviation": share})
+
+
+def _longest_without_reset(record: Throughput, run: Pace, calm: I64) -> I64:
+    """The intervals between two resets that have the most of them: a reset tracker measures something new."""
+    resets = record.resets.time_ns[record.resets.kind == ResetKind.RESET]
+    if not len(resets) or not len(calm):
+        return calm
+    part = np.searchsorted(resets, run.begin_ns[calm], side="right")
+    longest: I64 = calm[part == np.bincount(part).argmax()]
+    return longest
+
+
+def _mask(chosen: I64, size: int) -> Bools:
+    mask = np.zeros(size, np.bool_)
+    mask[chosen] = True
+    return mask
+
+
+def _slow_steps(found: SlowSteps) -> Annotation:
+    evidence = {
+        "share": found.share,
+        "time_share": found.time_share,
+        "every": found.every,
+        "typical_ns": round(found.typical_ns),
+        "slow_ns": round(found.slow_ns),
+        "extra_ns": round(found.extra_ns),
+    }
+    return Annotation("slow_steps", *messages.slow_steps(found), evidence=evidence)
+
+
+def _change(record: Throughput, calm: Pace, found: Change, base_ns: int) -> Annotation:
+    low, high = found.low, min(found.high, len(calm)) - 1
+    whole_end = found.high >= len(calm)
+    low_step = _step(int(calm.step[low])) if low else None
+    high_step = None if whole_end else _step(int(calm.step[high]))
+    event = _event(record, calm, found) if found.kind == "plateau" else ""
+    evidence = {
+        "extra_ns": round(found.extra_ns),
+        "before_ns": round(found.before_ns),
+        "after_ns": round(found.after_ns),
+        "event": event,
+    }
+    words = messages.change(found, low_step, high_step, event)
+    begin, end = int(calm.begin_ns[low]) + base_ns, int(calm.end_ns[high]) + base_ns
+    return Annotation(found.kind, *words, begin, end, _step(int(calm.step[low])), evidence)
+
+
+def _event(record: Throughput, calm: Pace, found: Change) -> str:
+    """The event that ended shortly before a plateau began, empty where none did."""
+    begin_ns = int(calm.begin_ns[found.low])
+    slack = NEAR_EVENT * (int(calm.end_ns[-1]) - int(calm.begin_ns[0]))
+    nearest, word = slack, ""
+    for kind in PAUSE_KINDS:
+        ends = span_intervals(record, [kind]).end_ns
+        if len(ends):
+            away = float(np.abs(ends - begin_ns).min())
+            if away < nearest:
+                nearest, word = away, kind
+    for kind, at in zip(record.resets.kind.tolist(), record.resets.time_ns.tolist(), strict=True):
+        if kind == ResetKind.SESSION and abs(at - begin_ns) < nearest:
+            nearest, word = abs(at - begin_ns), "resume"
+    return word
 
 
 def _step(step: int) -> int | None:

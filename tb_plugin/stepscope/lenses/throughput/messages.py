@@ -1,60 +1,51 @@
-"""The plain sentences beside each disturbance: a title, and how to read the rates."""
+"""The sentences beside each disturbance: a title, and how to read the rates. None contradicts the data."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from stepscope.lenses.throughput.arrivals import Blocks
+from stepscope.lenses.throughput.causes import Change, SlowSteps
+from stepscope.lenses.throughput.pauses import CatchUp
 from stepscope.model.throughput import ResetKind
 
 Words = tuple[str, str]
+MOST_WORKERS = 64
+"""Loaders with more workers are rare."""
 
 PER_BATCH: Words = (
-    "Rate was asked for after every batch",
-    "Each question shortens Rate's memory, so this Rate follows single batches and swings far more than one that is "
-    "asked for once per log step. Compare GlobalRate between runs, not Rate.",
+    "Rate was sampled after every batch",
+    "Rate is smoothed per sample, not per second: sampled every batch it is very noisy. Compare GlobalRate instead.",
 )
 EXCERPT: Words = (
-    "The beginning is missing",
-    "When counting began is not known, so GlobalRate cannot be computed and the first Rate has nothing before it. "
-    "Rates are shown as the source states them, where it does.",
+    "The start is missing",
+    "The log begins after the run did, so GlobalRate cannot be computed. Rates are shown as the source states them.",
 )
 RESTARTS: dict[ResetKind, Words] = {
     ResetKind.RESET: (
         "The tracker was reset",
-        "Counts, the previous Rate and the start begin anew here. No average spans this point.",
+        "Counts, the previous Rate and the start begin anew. No average spans this point.",
     ),
     ResetKind.RESET_TIME: (
-        "The start was moved",
-        "Start and last sampling point moved, counts stayed: the next Rate is over another time than has passed.",
+        "The clock was reset",
+        "The clock was reset but the counts were not: the next Rate does not match elapsed time.",
     ),
     ResetKind.SESSION: (
         "The run was resumed",
-        "A new process goes on with the series. Counts and averages begin anew; the time between counts nowhere.",
+        "Resumed by a new process. Counters restart; downtime is excluded.",
     ),
 }
+UNCLEAR: Words = (
+    "Too few log intervals to say why they differ",
+    "Blocks of results and stalls look alike in so few intervals. Log more often, or for longer, to tell them apart.",
+)
 _SPANS: dict[str, Words] = {
-    "compile": (
-        "Compilation",
-        "No outputs arrive while the program is compiled. Rate dips; GlobalRate keeps the loss until it is outweighed.",
-    ),
-    "checkpoint": (
-        "Checkpoint",
-        "The host writes a checkpoint and takes in no outputs. Rate dips here and may overshoot afterwards; GlobalRate "
-        "only falls a little.",
-    ),
-    "evaluation": (
-        "Evaluation",
-        "No training samples are counted meanwhile: both rates fall without training being slower.",
-    ),
+    "compile": ("Compilation", "No outputs arrive while the program is compiled."),
+    "checkpoint": ("Checkpoint", "The host writes a checkpoint and receives no outputs."),
+    "evaluation": ("Evaluation", "No training samples are counted during evaluation; training itself is not slower."),
     "profile": (
         "Profiling",
-        "The profiler starts, or collects and stores a trace, and no samples are counted meanwhile: both rates fall, "
-        "only because of the profiling. Steps that are being profiled may be slower, too.",
+        "The profiler starts, or stores a trace, and no samples are counted. Profiled steps may be slower too.",
     ),
-    "pause": (
-        "Pause",
-        "No samples are counted between two blocks of training. The source does not say why.",
-    ),
+    "pause": ("Pause", "No samples are counted between two blocks of training. The source does not say why."),
 }
 
 
@@ -66,78 +57,137 @@ def seconds(duration_ns: float) -> str:
     return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
 
 
-def span(kind: str, duration_ns: int) -> Words:
-    """A known pause."""
+def span(kind: str, duration_ns: int, drop: float) -> Words:
+    """A known pause.
+
+    Args:
+        kind: The span's word.
+        duration_ns: How long it was.
+        drop: How far GlobalRate falls because of it, 0 to 1.
+    """
     title, text = _SPANS[kind]
-    return f"{title} of {seconds(duration_ns)}", text
+    return f"{title} of {seconds(duration_ns)}", f"{text} {_fall(drop)}"
 
 
-def spans(kind: str, count: int, total_ns: int) -> Words:
+def spans(kind: str, count: int, total_ns: int, drop: float) -> Words:
     """Many known pauses of a kind."""
     title, text = _SPANS[kind]
-    return f"{title} {count} times, {seconds(total_ns)} in all", text
+    return f"{title} {count} times, {seconds(total_ns)} in total", f"{text} {_fall(drop)}"
 
 
-def first_step(steps: int, extra_ns: int) -> Words:
+def _fall(drop: float) -> str:
+    return f"GlobalRate falls by {drop:.1%} because of it."
+
+
+def first_step(steps: int, extra_ns: int, share: float, *, block: bool) -> Words:
     """A slow start."""
     what = "first step" if steps == 1 else f"first {steps} steps"
-    return (
-        f"The {what} took {seconds(extra_ns)} longer",
-        "Set-up and compilation are in it. Rate forgets it within a few questions; GlobalRate carries it for the whole "
-        "run and keeps rising. Leave it out with warm_up.",
-    )
+    text = f"Set-up and compilation are part of it. It is {share:.1%} of the time so far. Exclude it with warm_up."
+    if block:
+        text = (
+            "Either set-up and compilation, or the wait for a first block of results that is longer than this log."
+            f" It is {share:.1%} of the time so far."
+        )
+    return f"The {what} took {seconds(extra_ns)} longer", text
 
 
-def burst(steps: int, factor: float) -> Words:
+def burst(catch: CatchUp, factor: float) -> Words:
     """Queued results after a known pause."""
     return (
-        f"Burst of {steps} steps, {factor:.3g} times as fast",
-        "Results that queued up during the pause arrive at once. Rate shows how fast the host takes them in, far above "
-        "the speed of the device; GlobalRate is less disturbed.",
+        f"Burst of {catch.burst_steps} steps, {factor:.3g} times as fast",
+        f"Results that queued up during the pause arrive at once. Of {seconds(catch.paused_ns)}, the device lost "
+        f"{seconds(catch.net_ns)}. Rate overshoots: it shows how fast the host receives, not how fast the device is.",
     )
 
 
-def pause_and_burst(extra_ns: int, evidence: dict[str, Any]) -> Words:
+def pause_and_burst(catch: CatchUp) -> Words:
     """A pause of no known cause with queued results after it."""
     return (
-        f"Pause of {seconds(extra_ns)}, then a burst of {evidence['burst_steps']} steps",
-        "The host took in no outputs while the device went on, as during a checkpoint, and then took in all that had "
-        "queued up. Rate dips and overshoots; neither is the speed of the device. Log a span to give it a name.",
+        f"Pause of {seconds(catch.paused_ns)}, then a burst of {catch.burst_steps} steps: {seconds(catch.net_ns)} lost",
+        "The host received no outputs while the device went on, as during a checkpoint, and then received all that had "
+        "queued up. Rate dips and overshoots. Log a span to name the pause.",
     )
 
 
-def stall(extra_ns: int) -> Words:
+def stall(extra_ns: int, ratio: float) -> Words:
     """A pause of no known cause."""
     return (
         f"Stall of {seconds(extra_ns)}",
-        "One step took many times as long as usual, and no results had queued up: device or input stood still. Log a "
-        "span to give it a name.",
+        f"One interval took {ratio:.3g} times as long as usual, and no results had queued up: device or input stood "
+        "still. Log a span to name the pause.",
     )
 
 
-def blocks(block_steps: int) -> Words:
+def slow_steps(found: SlowSteps) -> Words:
+    """Slow steps among fast ones."""
+    when = f"every {_ordinal(found.every)}" if found.every else "at random"
+    title = f"{found.share:.0%} of the steps take {found.time_share:.0%} of the time, {when}"
+    slow, typical, lost = seconds(found.slow_ns), seconds(found.typical_ns), seconds(found.extra_ns)
+    times = f"Slow steps take {slow}, others {typical}: {lost} lost."
+    if found.every:
+        workers = f"{found.every} loader workers, or of " if found.every <= MOST_WORKERS else ""
+        return title, f"{times} This is the pattern of {workers}work done every {found.every} steps."
+    return title, f"{times} Without a regular beat, look at shared input, network, or garbage collection."
+
+
+def _ordinal(number: int) -> str:
+    if number % 100 in (11, 12, 13):
+        return f"{number}th"
+    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+
+
+def change(found: Change, low_step: int | None, high_step: int | None, event: str) -> Words:
+    """A speed that changes over the run."""
+    ratio = found.after_ns / found.before_ns - 1
+    before, after = seconds(found.before_ns), seconds(found.after_ns)
+    lost = f"{seconds(found.extra_ns)} lost against the better speed."
+    if found.kind == "drift":
+        word = "longer" if ratio > 0 else "shorter"
+        title = f"Steps get {abs(ratio):.0%} {word} over the run"
+        return (
+            title,
+            f"A step takes {before} at first and {after} at the end: {lost} Look for growing inputs, memory or logs.",
+        )
+    if found.kind == "warm_up":
+        upto = "" if high_step is None else f" up to step {high_step}"
+        title = f"Warm-up: steps take {found.before_ns / found.after_ns - 1:.0%} longer{upto}"
+        return title, f"A step takes {before} at first and {after} later: {lost} Exclude the first steps with warm_up."
+    where = "" if low_step is None else f" from step {low_step}"
+    until = "" if high_step is None else f" to step {high_step}"
+    since = f", after the {event}" if event else ""
+    title = f"Steps take {ratio:.0%} longer{where}{until}{since}"
+    return title, f"A step takes {before} before and {after} in this part: {lost}"
+
+
+def _size(found: Blocks) -> str:
+    return f"{found.steps}" if found.exact else f"{found.low} to {found.high}"
+
+
+def blocks(found: Blocks) -> Words:
     """Blocks that fit the log interval."""
     return (
-        f"Results arrive in blocks of {block_steps} steps",
-        "The log interval holds whole blocks, so the rates are flat. Between two blocks nothing can be seen.",
+        f"Results arrive in blocks of {_size(found)} steps",
+        "The log interval holds whole blocks, so the rates are flat. Nothing can be seen between two blocks. "
+        "Averages are over whole blocks.",
     )
 
 
-def aliasing(block_steps: int, log_steps: int, flat_steps: int) -> Words:
+def dispatch_bursts(found: Blocks) -> Words:
+    """Steps that are counted in bursts."""
+    return (
+        f"Steps are counted in bursts of {found.steps}",
+        f"The loop dispatches steps ahead and waits for the device at every {_ordinal(found.steps)} one. Single steps "
+        "show the dispatch. Averages are over whole bursts.",
+    )
+
+
+def aliasing(found: Blocks, log_steps: int) -> Words:
     """Blocks that do not fit the log interval."""
+    which = "" if found.exact else " These log intervals do not tell sizes in this range apart."
     return (
-        f"Blocks of {block_steps} steps, logged every {log_steps}",
-        "Results arrive in blocks, and the log interval holds now one block more and now one less: Rate swings though "
-        f"the speed is constant. Log every {flat_steps} steps and it is flat.",
-    )
-
-
-def period(log_steps: int, flat_steps: int, amplitude: float) -> Words:
-    """Log intervals whose length repeats."""
-    return (
-        f"Log intervals alternate by {amplitude:.0%}",
-        f"The pattern repeats every {flat_steps} steps, as when results arrive in blocks that do not fit into "
-        f"{log_steps} steps. Rate swings though the speed is constant. Log every {flat_steps} steps and it is flat.",
+        f"Blocks of {_size(found)} steps, logged every {log_steps}",
+        "Results arrive in blocks. The log interval is not a multiple of the block size, so Rate oscillates at "
+        f"constant speed. Log every {found.steps} steps to remove it.{which} Averages are over whole blocks.",
     )
 
 
@@ -154,8 +204,8 @@ def clock_step(back_ns: int) -> Words:
     """A clock that went back."""
     return (
         f"The clock stepped back by {seconds(back_ns)}",
-        "Until it passes the last sampling point again Rate is 0 and samples wait; then all of them fall into one "
-        "interval. GlobalRate is over too short a time meanwhile.",
+        "Until the clock catches up, Rate reads 0; the queued samples then land in one interval. GlobalRate is too "
+        "high in the meantime.",
     )
 
 
@@ -163,13 +213,13 @@ def unknown_batches(unknown: int, marks: int) -> Words:
     """Marks without a count."""
     return (
         f"{unknown} of {marks} batches have no known size",
-        "They add nothing to the counts while their time passes, so all rates are too low by their share.",
+        "Their samples are not counted but their time is: rates read low.",
     )
 
 
-def data_wait(share: float) -> Words:
+def data_wait(share: float, waited_ns: int) -> Words:
     """Time spent waiting for input."""
     return (
-        f"{share:.0%} of the time the loop waits for data",
-        "This is the host's wait in the loop; a device with queued work may not have felt all of it.",
+        f"The loop waits for data {share:.0%} of the time",
+        f"{seconds(waited_ns)} of waiting in the loop. A device with queued work may not have felt all of it.",
     )

@@ -1,4 +1,4 @@
-"""How long each step, or each stretch of steps between two marks, took: what disturbances are looked for in."""
+"""How long each step, or all steps between two marks, took: where StepScope looks for disturbances."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ F64 = NDArray[np.float64]
 Bools = NDArray[np.bool_]
 
 SECOND_NS = 1_000_000_000
+MILLISECOND_NS = 1_000_000
 FEW = 100
 
 
@@ -29,14 +30,16 @@ class Pace:
         end_ns: The last mark of the step.
         step: The step at the end.
         steps: How many steps it covers.
-        first: Whether it is the first of a stretch whose start is known.
-        resolution_ns: The stamps' resolution: a second where all are whole seconds.
+        taken: Steps since the segment began, at the end.
+        first: Whether it is the first of a segment whose start is known.
+        resolution_ns: See `resolution_ns`.
     """
 
     begin_ns: I64
     end_ns: I64
     step: I64
     steps: I64
+    taken: I64
     first: Bools
     resolution_ns: int
 
@@ -62,25 +65,13 @@ class Pace:
         if chosen.all():
             return self
         return Pace(
-            self.begin_ns[chosen],
-            self.end_ns[chosen],
-            self.step[chosen],
-            self.steps[chosen],
-            self.first[chosen],
-            self.resolution_ns,
-        )
-
-    def grouped(self, starts: I64) -> Pace:
-        """Intervals put together: one begins at each of these and holds all up to the next; the first begins at 0."""
-        low = np.union1d([0], starts)
-        high = np.append(low[1:], len(self)) - 1
-        return Pace(
-            self.begin_ns[low],
-            self.end_ns[high],
-            self.step[high],
-            np.add.reduceat(self.steps, low),
-            np.logical_or.reduceat(self.first, low),
-            self.resolution_ns,
+            begin_ns=self.begin_ns[chosen],
+            end_ns=self.end_ns[chosen],
+            step=self.step[chosen],
+            steps=self.steps[chosen],
+            taken=self.taken[chosen],
+            first=self.first[chosen],
+            resolution_ns=self.resolution_ns,
         )
 
     def touched(self, start_ns: I64, end_ns: I64) -> Bools:
@@ -93,28 +84,50 @@ class Pace:
 
 
 def pace(record: Throughput, parts: Sequence[Segment]) -> Pace:
-    """The pace over all stretches."""
+    """The pace over all segments."""
     rows = [_rows(record, part) for part in parts]
     if not rows:
         none = np.empty(0, np.int64)
-        return Pace(none, none, none, none, np.empty(0, np.bool_), 1)
-    begin, end, step, steps, first = rows[0] if len(rows) == 1 else map(np.concatenate, zip(*rows, strict=True))
-    return Pace(begin, end, step, steps, first.astype(np.bool_), _resolution(record.marks.time_ns))
+        return Pace(none, none, none, none, none, np.empty(0, np.bool_), 1)
+    if len(rows) == 1:
+        return rows[0]
+    return Pace(
+        begin_ns=np.concatenate([part.begin_ns for part in rows]),
+        end_ns=np.concatenate([part.end_ns for part in rows]),
+        step=np.concatenate([part.step for part in rows]),
+        steps=np.concatenate([part.steps for part in rows]),
+        taken=np.concatenate([part.taken for part in rows]),
+        first=np.concatenate([part.first for part in rows]),
+        resolution_ns=rows[0].resolution_ns,
+    )
 
 
-def _resolution(time_ns: I64) -> int:
-    whole = not ((time_ns[:FEW] - time_ns[0]) % SECOND_NS).any()
-    return SECOND_NS if whole and not ((time_ns - time_ns[0]) % SECOND_NS).any() else 1
+def resolution_ns(time_ns: I64) -> int:
+    """The stamps' resolution: the greatest of a second, a millisecond and a nanosecond that divides all of them."""
+    for unit in (SECOND_NS, MILLISECOND_NS):
+        if not ((time_ns[:FEW] - time_ns[:1]) % unit).any() and not ((time_ns - time_ns[:1]) % unit).any():
+            return unit
+    return 1
 
 
-def _rows(record: Throughput, part: Segment) -> tuple[I64, I64, I64, I64, Bools]:
+def _rows(record: Throughput, part: Segment) -> Pace:
     step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
     if int(step[-1]) >= 0:
         last = np.append(step[1:] != step[:-1], True)
         step, time = step[last], time[last]
         steps = np.maximum(np.diff(step, prepend=part.base_step), 1)
+        taken = step - (0 if part.cause == "excerpt" else part.base_step)
     else:
         steps = np.ones(len(step), np.int64)
+        taken = np.arange(1, len(step) + 1)
     first = np.zeros(len(step), np.bool_)
     first[0] = part.cause != "excerpt"
-    return np.concatenate([[part.begin_ns], time[:-1]]), time, step, steps, first
+    return Pace(
+        begin_ns=np.concatenate([[part.begin_ns], time[:-1]]),
+        end_ns=time,
+        step=step,
+        steps=steps,
+        taken=taken,
+        first=first,
+        resolution_ns=resolution_ns(record.marks.time_ns),
+    )

@@ -1,13 +1,16 @@
-"""Single disturbances: the first step, known and unknown pauses, and the burst of results after one."""
+"""Single disturbances: the first step, pauses, and the results that catch up after one."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.pace import SECOND_NS, Pace
+from stepscope.lenses.throughput.segments import span_intervals
+from stepscope.model.throughput import PAUSE_KINDS, Throughput
 
 Bools = NDArray[np.bool_]
 I64 = NDArray[np.int64]
@@ -24,10 +27,14 @@ STALL_RATIO_SINGLE = 10.0
 STALL_RATIO_COARSE = 3.0
 LEAST_STALL_NS = SECOND_NS // 10
 BURST_RATIO = 0.67
+STILL_FAST = 0.97
 CAUGHT_UP_SHARE = 0.1
 PAUSE_RATIO = 2.0
 PAUSE_CAUGHT_UP_SHARE = 0.5
+MOST_CAUGHT_UP_SHARE = 1.2
+"""What is caught up cannot be more than what was lost, but for noise."""
 CHUNK = 1024
+MOST_SPANS = 10_000
 
 
 @dataclass(frozen=True)
@@ -45,37 +52,69 @@ class Pause:
     ratio: float
 
 
+@dataclass(frozen=True)
+class CatchUp:
+    """A pause of the host during which the device went on, and the queued results after it.
+
+    Attributes:
+        kind: The span's word, empty for a pause without a span.
+        index: The interval with the pause.
+        last: The last interval that is faster than the device because of it.
+        paused_ns: How long the pause was: of the span, else what the interval took more than usual.
+        net_ns: What all these intervals took more than their steps usually take: the time that is really lost.
+        burst_steps: Steps that arrived much faster than usual.
+        burst_ns: How long they took.
+    """
+
+    kind: str
+    index: int
+    last: int
+    paused_ns: int
+    net_ns: int
+    burst_steps: int
+    burst_ns: int
+
+    @property
+    def saved_ns(self) -> int:
+        """How much of the pause was caught up."""
+        return max(self.paused_ns - self.net_ns, 0)
+
+
 def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
     """The first interval, where it was much slower than nearly all others, and not as slow as some of them are."""
     calm = ~pace.first & ~disturbed
     # Where nearly every interval has a pause in it, those are the usual ones.
     others = pace.per_step_ns[calm if 2 * int(calm.sum()) >= len(pace) - 1 else ~pace.first]
+    others = others[others > 0]
     if not len(pace) or not pace.first[0] or not len(others):
         return None
     typical, slow = np.quantile(others, [0.5, 0.9]).tolist()
-    mine = float(pace.per_step_ns[0])
+    first_ns = float(pace.per_step_ns[0])
     # Few others say what is usual only roughly.
     few = len(others) < LEAST_OTHERS
-    ratio, over_slow = (FAR_RATIO, FAR_RATIO) if few else (FIRST_RATIO + FEW_RATIO / len(others), FIRST_OVER_SLOW)
+    ratio = FAR_RATIO if few else FIRST_RATIO + FEW_RATIO / len(others)
+    over_slow = FAR_RATIO if few else FIRST_OVER_SLOW
     least = max(ratio * typical, over_slow * slow, typical + FIRST_SPREADS * (slow - typical))
-    alike = int((others > NEARLY * mine).sum())
-    usual = mine < FAR_RATIO * typical and alike > 1 + len(others) // ONE_OF
-    return None if mine <= least or usual else _pause(pace, 0, typical)
+    alike = int((others > NEARLY * first_ns).sum())
+    usual = first_ns < FAR_RATIO * typical and alike > 1 + len(others) // ONE_OF
+    return None if first_ns <= least or usual else pause_at(pace, 0, typical)
 
 
-def _pause(pace: Pace, index: int, typical: float) -> Pause:
+def pause_at(pace: Pace, index: int, typical: float) -> Pause:
+    """What an interval took more than usual."""
     duration = int(pace.end_ns[index] - pace.begin_ns[index])
     extra = duration - typical * int(pace.steps[index])
     return Pause(index, round(extra), float(pace.per_step_ns[index]) / max(typical, 1.0))
 
 
-def stalls(pace: Pace, disturbed: Bools, typical: float, most: int) -> list[Pause]:
+def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
     """Intervals of no known cause that took many times as long as usual: the longest, in order of time."""
-    calm = ~pace.first & ~disturbed
-    if int(calm.sum()) <= LEAST_OTHERS:
+    if int(calm.sum()) <= LEAST_OTHERS or typical <= 0:
         return []
     times = pace.per_step_ns
-    ratio, least = (STALL_RATIO_SINGLE,) * 2 if pace.stride == 1 else (STALL_RATIO_COARSE, PAUSE_RATIO)
+    ratio, least = STALL_RATIO_COARSE, PAUSE_RATIO
+    if pace.stride == 1:
+        ratio = least = STALL_RATIO_SINGLE
     slow = np.flatnonzero(calm & (times > least * typical))
     extra = (times[slow] - typical) * pace.steps[slow]
     enough = extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)
@@ -83,23 +122,59 @@ def stalls(pace: Pace, disturbed: Bools, typical: float, most: int) -> list[Paus
     enough[lesser] = False
     for at in lesser[np.argsort(-extra[lesser], kind="stable")[:most]].tolist():
         # A lesser pause is told from a slow interval by what catches up after it.
-        enough[at] = burst(pace, int(slow[at]), typical, extra[at], PAUSE_CAUGHT_UP_SHARE) > 0
+        index = int(slow[at])
+        caught = catch_up(pace, index, typical, "", round(extra[at]), PAUSE_CAUGHT_UP_SHARE)
+        enough[at] = caught is not None
     slow, extra = slow[enough], extra[enough]
     longest = np.sort(slow[np.argsort(-extra, kind="stable")[:most]])
-    return [_pause(pace, int(index), typical) for index in longest]
+    return [pause_at(pace, int(index), typical) for index in longest]
 
 
-def burst(pace: Pace, after: int, typical: float, paused_ns: float, share: float = CAUGHT_UP_SHARE) -> int:
-    """How many intervals after a pause are much faster than usual, one after the other: queued results that drain.
+def catch_up(
+    pace: Pace, index: int, typical: float, kind: str, paused_ns: int, share: float = CAUGHT_UP_SHARE
+) -> CatchUp | None:
+    """The burst after a pause: intervals much faster than usual, one after the other, as queued results drain.
 
-    They are a burst where they catch up at least this share of the pause; a single fast step is chance unless it
-    catches up most of it.
+    They are a burst where they catch up at least this share of the pause, and not more than the pause; a single fast
+    step is chance unless it catches up most of it.
     """
-    first = stop = after + 1
+    first = stop = index + 1
     while stop < len(pace) and (fast := pace.per_step_ns[stop : stop + CHUNK] < BURST_RATIO * typical)[0]:
         stop += len(fast) if fast.all() else int(np.argmin(fast))
     length = stop - first
     drained = slice(first, stop)
     saved = float(((typical - pace.per_step_ns[drained]) * pace.steps[drained]).sum())
     least = PAUSE_CAUGHT_UP_SHARE if pace.stride == length == 1 else share
-    return length if saved >= least * paused_ns else 0
+    most = MOST_CAUGHT_UP_SHARE * paused_ns + typical * int(pace.steps[index])
+    if not length or not least * paused_ns <= saved <= most:
+        return None
+    last = stop - 1
+    if stop < len(pace) and not pace.first[stop] and pace.per_step_ns[stop] < STILL_FAST * typical:
+        # The interval in which the queue runs empty is still partly too fast.
+        last = stop
+    steps = int(pace.steps[index : last + 1].sum())
+    net = int(pace.end_ns[last] - pace.begin_ns[index]) - typical * steps
+    return CatchUp(
+        kind=kind,
+        index=index,
+        last=last,
+        paused_ns=paused_ns,
+        net_ns=min(max(round(net), 0), paused_ns),
+        burst_steps=int(pace.steps[drained].sum()),
+        burst_ns=int(pace.end_ns[stop - 1] - pace.end_ns[index]),
+    )
+
+
+def span_catch_ups(record: Throughput, pace: Pace, typical: float) -> Iterator[CatchUp]:
+    """The catch-ups after known pauses, in order of kind and time."""
+    if not len(pace) or typical <= 0:
+        return
+    for kind in PAUSE_KINDS:
+        spans = span_intervals(record, [kind])
+        inside = np.flatnonzero((spans.end_ns > pace.begin_ns[0]) & (spans.start_ns < pace.end_ns[-1]))
+        for span in inside[:MOST_SPANS].tolist():
+            end_ns = int(spans.end_ns[span])
+            index = min(int(np.searchsorted(pace.end_ns, end_ns)), len(pace) - 1)
+            found = catch_up(pace, index, typical, kind, end_ns - int(spans.start_ns[span]))
+            if found is not None:
+                yield found

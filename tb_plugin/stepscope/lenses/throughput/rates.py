@@ -21,11 +21,11 @@ I64 = NDArray[np.int64]
 F64 = NDArray[np.float64]
 NS_PER_SECOND = 1e9
 BLOCK = 64
-MOST_QUESTIONS = 5_000_000
+MOST_SAMPLES = 5_000_000
 
 
 @dataclass(frozen=True, eq=False)
-class Questions:
+class SamplePoints:
     """The moments at which the rate is asked for.
 
     Attributes:
@@ -58,7 +58,7 @@ class Rates:
     average: F64
 
 
-def questions(record: Throughput, options: ThroughputOptions) -> Questions:
+def sample_points(record: Throughput, options: ThroughputOptions) -> SamplePoints:
     """The moments to ask at: those recorded, or others where the options say so or none are recorded."""
     marks = record.marks
     if options.sample_seconds is not None:
@@ -67,7 +67,7 @@ def questions(record: Throughput, options: ThroughputOptions) -> Questions:
         return _at_marks(record, _step_marks(marks.step, options.sample_steps), f"every {options.sample_steps} steps")
     samples = record.samples
     if len(samples) or not len(marks):
-        return Questions(
+        return SamplePoints(
             samples.step, samples.time_ns, samples.mark_end, record.resets.sample_end, recorded_rule(record)
         )
     return _at_marks(record, np.arange(len(marks)), "after every batch (no sampling was recorded)")
@@ -89,34 +89,34 @@ def _step_marks(step: I64, every: int) -> I64:
     return np.flatnonzero(last_of_step & (step % every == 0) & (step > 0))
 
 
-def _at_marks(record: Throughput, chosen: I64, rule: str) -> Questions:
+def _at_marks(record: Throughput, chosen: I64, rule: str) -> SamplePoints:
     marks = record.marks
     ends = chosen + 1
     resets = np.searchsorted(ends, record.resets.mark_end, side="right")
-    return Questions(marks.step[chosen], marks.time_ns[chosen], ends, resets.astype(np.int64), rule)
+    return SamplePoints(marks.step[chosen], marks.time_ns[chosen], ends, resets.astype(np.int64), rule)
 
 
-def _by_time(record: Throughput, every_s: float) -> Questions:
+def _by_time(record: Throughput, every_s: float) -> SamplePoints:
     marks, rule = record.marks, f"every {every_s:g} s"
     if not len(marks):
         none = np.empty(0, np.int64)
-        return Questions(none, none, none, np.zeros(len(record.resets), np.int64), rule)
+        return SamplePoints(none, none, none, np.zeros(len(record.resets), np.int64), rule)
     # A clock that stepped back passes each moment when it first gets there.
     clock = np.maximum.accumulate(marks.time_ns)
     start = record.start_ns if record.start_ns != UNKNOWN_NS else int(clock[0])
     interval = max(round(every_s * NS_PER_SECOND), 1)
     moments = max((int(clock[-1]) - start) // interval, 0)
-    if moments > MOST_QUESTIONS:
+    if moments > MOST_SAMPLES:
         raise OptionError(
             f"sample_seconds is {every_s}, which asks {moments} times",
             where=f"series {record.name}",
-            remedy=f"Choose at least {every_s * moments / MOST_QUESTIONS:.3g} seconds",
+            remedy=f"Choose at least {every_s * moments / MOST_SAMPLES:.3g} seconds",
         )
     times = start + interval * np.arange(1, moments + 1)
     ends = np.searchsorted(clock, times, side="right").astype(np.int64)
     steps = np.where(ends > 0, marks.step[np.maximum(ends - 1, 0)], -1)
     resets = np.searchsorted(times, record.resets.time_ns, side="right")
-    return Questions(steps, times, ends, resets.astype(np.int64), rule)
+    return SamplePoints(steps, times, ends, resets.astype(np.int64), rule)
 
 
 @dataclass
@@ -130,7 +130,7 @@ class _Tracker:
     previous: float | None = None
 
 
-def rates(record: Throughput, asked: Questions, smoothing: float) -> Rates:
+def rates(record: Throughput, asked: SamplePoints, smoothing: float) -> Rates:
     """The answers to all questions, in O(n)."""
     counted = np.concatenate([[0], np.cumsum(np.maximum(record.marks.count, 0))])
     totals = counted[asked.mark_end]

@@ -98,13 +98,13 @@ class Series:
     average: F64
     reported_local: F64
     reported_average: F64
-    reported_tflops: F64
-    reported_mfu: F64
     recorded: int
     spans: tuple[Span, ...]
     annotations: tuple[Annotation, ...]
     statistics: dict[str, Any]
     problems: tuple[str, ...] = ()
+    reported_tflops: F64 = field(default_factory=lambda: np.empty(0))
+    reported_mfu: F64 = field(default_factory=lambda: np.empty(0))
 
     def to_json(self) -> dict[str, Any]:
         """The series as a document."""

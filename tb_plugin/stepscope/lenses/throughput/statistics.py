@@ -6,14 +6,17 @@ and training-only adds up stretches without the time between them and says how m
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.lenses.throughput.averages import Part, training_part, window_part
+from stepscope.lenses.throughput.diagnosis import Diagnosis
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import Pace
-from stepscope.lenses.throughput.segments import Segment, after_warm_up, last_steps, span_intervals
+from stepscope.lenses.throughput.segments import Segment, span_intervals
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
 
 I64 = NDArray[np.int64]
@@ -25,31 +28,35 @@ Statistics = dict[str, Any]
 
 
 def statistics(
-    record: Throughput, parts: list[Segment], run: Pace, average: F64, options: ThroughputOptions
+    record: Throughput,
+    parts: list[Segment],
+    diagnosis: Diagnosis,
+    average: F64,
+    options: ThroughputOptions,
 ) -> Statistics:
     """All figures of a series. What cannot be known is None.
 
     Args:
         record: The series.
-        parts: Its stretches.
-        run: Its pace.
-        average: GlobalRate at each question, NaN where unknown.
+        parts: Its segments.
+        diagnosis: What lies in its arrivals.
+        average: GlobalRate at each sample, NaN where unknown.
         options: Window and warm-up.
     """
     counted = bool((record.marks.count >= 0).any())
-    trained = [part for part in (after_warm_up(record, one, options.warm_up) for one in parts) if part is not None]
-    training = _training_only(record, trained, options, counted)
-    windowed = _windowed(record, trained, options, counted) if counted else _stated_mean(record, options.window)
+    training = _training_only(record, parts, diagnosis, options, counted)
+    windowed = _windowed(record, parts, diagnosis, options) if counted else _stated_mean(record, options.window)
     steps_per_sec = training["steps_per_sec"]
+    last_step = int(record.marks.step.max()) if len(record.marks) else -1
     return {
         "samples_to_date": int(np.maximum(record.marks.count, 0).sum()) if counted else None,
-        "last_step": int(record.marks.step.max()) if len(record.marks) and record.marks.step.max() >= 0 else None,
+        "last_step": last_step if last_step >= 0 else None,
         "stretches": len(parts),
         "whole_time": _whole_time(record, parts, average, counted),
         "windowed": windowed,
         "training_only": training,
         "steps_per_sec": steps_per_sec,
-        "step_time": step_time(run),
+        "step_time": step_time(diagnosis.run),
         "time_to_first_sample_ns": _first_sample(record),
         "data_wait_share": _share(record, parts, "data"),
         "mfu": _mfu(record, training["per_sec"]),
@@ -76,20 +83,25 @@ def _whole_time(record: Throughput, parts: list[Segment], average: F64, counted:
     return _average(label, record, rate, since=since, samples=samples, duration_ns=duration)
 
 
-def _windowed(record: Throughput, parts: list[Segment], options: ThroughputOptions, counted: bool) -> Statistics:
-    part = last_steps(record, parts[-1], options.window) if parts else None
+def _windowed(record: Throughput, parts: list[Segment], diagnosis: Diagnosis, options: ThroughputOptions) -> Statistics:
+    part = None
+    if parts:
+        part = window_part(record, parts[-1], diagnosis, options.window, options.warm_up)
     label = f"windowed over the last {options.window} steps"
     if part is None:
         return _average(label, record, None, steps_per_sec=None, samples=None, steps=None, duration_ns=None)
-    duration, samples, steps = part.end_ns - part.begin_ns, part.count(record), part.steps(record)
-    per_sec = _per_second(samples, duration) if counted else None
+    if part.steps and diagnosis.blocks is not None:
+        label = f"windowed over the last {part.steps} steps, in whole blocks"
+    elif part.steps and diagnosis.catch_ups:
+        label = f"windowed over the last {part.steps} steps, without a part of a catch-up"
+    duration = part.end_ns - part.begin_ns
     return _average(
         label,
         record,
-        per_sec,
-        steps_per_sec=_per_second(steps, duration),
-        samples=samples if counted else None,
-        steps=steps,
+        _per_second(part.count, duration),
+        steps_per_sec=_per_second(part.steps, duration),
+        samples=round(part.count),
+        steps=part.steps,
         duration_ns=duration,
     )
 
@@ -134,16 +146,25 @@ def _stated_figures(record: Throughput, window: int) -> Statistics | None:
     return {"tflops_per_device": tflops, "mfu": mfu}
 
 
-def _training_only(record: Throughput, parts: list[Segment], options: ThroughputOptions, counted: bool) -> Statistics:
-    idle = span_intervals(record)
+def _training_only(
+    record: Throughput,
+    segments: list[Segment],
+    diagnosis: Diagnosis,
+    options: ThroughputOptions,
+    counted: bool,
+) -> Statistics:
+    parts = []
+    for segment in segments:
+        part = training_part(record, segment, diagnosis, options.warm_up)
+        if part is not None:
+            parts.append(part)
     duration = sum(part.end_ns - part.begin_ns for part in parts)
-    outside = sum(idle.inside(part.begin_ns, part.end_ns) for part in parts)
-    samples, steps = sum(part.count(record) for part in parts), sum(part.steps(record) for part in parts)
-    training = duration - outside
-    left_out = {
-        kind: sum(span_intervals(record, [kind]).inside(part.begin_ns, part.end_ns) for part in parts)
-        for kind in SPAN_KINDS
-    }
+    samples = sum(part.count for part in parts)
+    steps = sum(part.steps for part in parts)
+    gross = {kind: _inside(record, [kind], parts) for kind in SPAN_KINDS}
+    caught_up = _caught_up(diagnosis, gross)
+    left_out = {kind: gross[kind] - caught_up.get(kind, 0) for kind in SPAN_KINDS}
+    training = duration - _inside(record, SPAN_KINDS, parts) + sum(caught_up.values())
     label = "training-only" + (f" after {options.warm_up} warm-up steps" if options.warm_up else "")
     if len(parts) > 1:
         label += f", over {len(parts)} stretches"
@@ -152,15 +173,31 @@ def _training_only(record: Throughput, parts: list[Segment], options: Throughput
         record,
         _per_second(samples, training) if counted else None,
         steps_per_sec=_per_second(steps, training),
-        samples=samples if counted else None,
+        samples=round(samples) if counted else None,
         steps=steps,
         duration_ns=training,
         left_out_ns=left_out,
+        caught_up_ns=caught_up,
         warm_up_steps=options.warm_up,
     )
 
 
-def _per_second(count: int, duration_ns: int) -> float | None:
+def _inside(record: Throughput, kinds: Iterable[str], parts: Iterable[Part]) -> int:
+    """How much of the parts lies in spans of these kinds."""
+    spans = span_intervals(record, kinds)
+    return sum(spans.inside(part.begin_ns, part.end_ns) for part in parts)
+
+
+def _caught_up(diagnosis: Diagnosis, gross: dict[str, int]) -> dict[str, int]:
+    """How much of each kind's spans the device went on, as queued results showed afterwards."""
+    caught_up: dict[str, int] = {}
+    for catch in diagnosis.catch_ups:
+        if catch.kind:
+            caught_up[catch.kind] = caught_up.get(catch.kind, 0) + catch.saved_ns
+    return {kind: min(saved, gross[kind]) for kind, saved in caught_up.items()}
+
+
+def _per_second(count: float, duration_ns: int) -> float | None:
     return count / (duration_ns / NS_PER_SECOND) if duration_ns > 0 and count > 0 else None
 
 

@@ -1,0 +1,30 @@
+"""Log intervals that vary in length without a pattern."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from numpy.typing import NDArray
+
+from stepscope.lenses.throughput.pace import Pace
+
+Bools = NDArray[np.bool_]
+
+FLUCTUATION = 0.1
+LEAST_INTERVALS = 6
+
+
+def fluctuation(pace: Pace, calm: Bools) -> float | None:
+    """The standard deviation of the calm intervals' time per step around its trend, of its mean.
+
+    None unless it is large by more than half of its own standard error, and above the stamps' resolution.
+    """
+    times, position = pace.per_step_ns[calm], np.flatnonzero(calm)
+    if len(times) < LEAST_INTERVALS:
+        return None
+    trend = np.polynomial.Polynomial.fit(position, times, 1)
+    deviation = float(np.sqrt(((times - trend(position)) ** 2).sum() / (len(times) - 2)))
+    sure = deviation * (1 - 0.5 / math.sqrt(2 * len(times)))
+    mean = float(times.mean())
+    return deviation / mean if sure > FLUCTUATION * mean and sure * pace.stride > 3 * pace.resolution_ns else None
