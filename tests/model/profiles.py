@@ -31,8 +31,8 @@ def profiles(draw: Any, most_rows: int = 12) -> Profile:
     texts = draw(st.lists(TEXT, max_size=most_rows))
     for (group, _), target in _OFFSETS.items():
         sizes[target] *= sizes[group] > 0
-    for group, _ in profile._OWNERS:
-        sizes[group] *= sizes["nodes"] > 0
+    for group, name in sorted(profile._OWNERS, key=lambda owner: _REFERENCES[owner] != "nodes"):
+        sizes[group] *= sizes[_REFERENCES[group, name]] > 0
     sizes["node_steps"] = min(sizes["node_steps"], sizes["nodes"])
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     targets = {**sizes, "strings": len(texts)}

@@ -86,10 +86,24 @@ def test_call_paths_are_nodes(tmp_path: Path) -> None:
     assert sorted(rows) == [("a", "", ""), ("b", "", ""), ("b", "a", ""), ("b", "a", "[[2, 3], []]")]
 
 
-def test_a_range_that_outlasts_its_parent_is_kept(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, op("a", 0, 10), op("b", 5, 10), op("c", 12, 1))
-    assert set(tables(profile).ops) == {("cpu_op", "a"), ("cpu_op", "b"), ("cpu_op", "c")}
-    assert tables(profile).ops["cpu_op", "b"] == (1, 10_000, 9_000, 0, 0)
+def test_a_range_that_outlasts_its_parent_is_clipped(tmp_path: Path) -> None:
+    profile = profile_of(tmp_path, op("a", 0, 10), op("b", 5, 10), op("c", 12, 1), op("d", 20, 4))
+    ops = {name: figures[:3] for (_, name), figures in tables(profile).ops.items()}
+    assert ops == {"a": (1, 10_000, 5_000), "b": (1, 5_000, 5_000), "c": (1, 0, 0), "d": (1, 4_000, 4_000)}
+    assert losses(profile) == (
+        "2 host ranges cross the end of another; StepScope clips them there. The largest overrun is b (5 us)"
+    )
+
+
+def test_communication_that_outlasts_its_op_holds_no_later_ops(tmp_path: Path) -> None:
+    started = op("gloo:all_reduce", 5, 100, cat="user_annotation")
+    profile = profile_of(tmp_path, op("c10d::allreduce_", 0, 10), started, op("aten::mm", 20, 30))
+    ops = {name: figures[:3] for (_, name), figures in tables(profile).ops.items()}
+    assert ops == {
+        "c10d::allreduce_": (1, 10_000, 5_000),
+        "gloo:all_reduce": (1, 5_000, 5_000),
+        "aten::mm": (1, 30_000, 30_000),
+    }
 
 
 def test_device_time_follows_correlation_to_the_innermost_op(tmp_path: Path) -> None:
@@ -108,8 +122,9 @@ def test_device_time_follows_correlation_to_the_innermost_op(tmp_path: Path) -> 
     )
     found = tables(profile)
     assert found.ops["cpu_op", "inner"][3:] == (4_000, 4_000)
-    assert found.ops["cpu_op", "outer"][3:] == (2_000, 6_000)
-    assert found.kernel_by_op == {"k": {"inner": 4_000, "outer": 2_000}}
+    assert found.ops["cpu_op", "outer"][3:] == (0, 6_000)
+    assert found.ops["user_annotation", "range"][3:] == (2_000, 6_000)
+    assert found.kernel_by_op == {"k": {"inner": 4_000, "range": 2_000}}
     assert found.unattributed == {torch_trace.NO_LAUNCH: (1, 3_000), torch_trace.OUTSIDE_OP: (1, 8_000)}
 
 
@@ -258,6 +273,7 @@ def test_memory_is_held_by_the_op_that_allocated_it(tmp_path: Path) -> None:
         memory(21, 30, 3),
         memory(26, -7, 9),
         memory(27, 5, 1, device=(20, 1)),
+        memory(28, 5, 1, device=(77, 1)),
     )
     nodes, rows, texts = profile.nodes, profile.node_steps, list(profile.strings)
     held = {
@@ -270,8 +286,8 @@ def test_memory_is_held_by_the_op_that_allocated_it(tmp_path: Path) -> None:
             strict=True,
         )
     }
-    assert held == {"a": [150, 150, 50], "b": [35, 35, 35]}
-    assert {texts[d] for d in profile.allocations.device} == {"CPU", "device20:1"}
+    assert held == {"a": [150, 150, 50], "b": [40, 40, 40]}
+    assert {texts[d] for d in profile.allocations.device} == {"CPU", "privateuseone:1", "device77:1"}
 
 
 def test_kernels_keep_how_they_were_launched(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -84,3 +85,43 @@ def test_distinct_rows_have_one_number(rows: list[tuple[int, int]]) -> None:
     number, first = distinct(table[:, 0], table[:, 1])
     assert [rows[first[n]] for n in number.tolist()] == rows
     assert len(first) == len(set(rows))
+
+
+@pytest.mark.parametrize("branches", [1, 3])
+def test_deep_trees_are_walked_as_shallow_ones(branches: int) -> None:
+    """Beyond 32 levels ancestors are found by jumps; beyond 1,000 paths are numbered row by row."""
+    depth = 1500
+    count = depth * branches
+    level = np.repeat(np.arange(depth), branches)
+    parent = np.where(level > 0, np.arange(count) - branches, -1)
+    allowed = np.zeros(count, bool)
+    allowed[:branches] = True
+    assert nearest(np.arange(count), parent, allowed).tolist() == [row % branches for row in range(count)]
+    assert nearest(np.arange(count), parent, ~np.ones(count, bool)).tolist() == [-1] * count
+
+    key = np.arange(count) % branches // 2
+    found = paths(parent, key)
+    of_path: list[tuple[int, int]] = []
+    for above, own in zip(found.parent.tolist(), found.key.tolist(), strict=True):
+        assert above < len(of_path)
+        of_path.append((of_path[above][0] + 1 if above >= 0 else 0, own))
+    assert [of_path[path] for path in found.of.tolist()] == list(zip(level.tolist(), key.tolist(), strict=True))
+
+
+@given(st.integers(0, 2**32))
+def test_the_open_range_around_a_moment_is_found_at_any_depth(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    start = np.sort(random.integers(0, 50, 200))
+    end = start + random.integers(1, 400, 200)
+    thread = np.zeros(200, np.int64)
+    order = nesting_order(thread, start, end)
+    start, end = start[order], end[order]
+    ranges = Ranges(thread=thread, start=start, end=end, parent=nest(thread, start, end))
+    times = random.integers(0, 500, 60)
+    expected = []
+    for time in times.tolist():
+        at = int(np.searchsorted(start, time, side="right")) - 1
+        while at >= 0 and end[at] <= time:
+            at = int(ranges.parent[at])
+        expected.append(at)
+    assert ranges.around(np.zeros(60, np.int64), times, times).tolist() == expected

@@ -240,6 +240,23 @@ class Links(Group):
 
 
 @dataclass(frozen=True, eq=False)
+class Communications(Group):
+    """Executions that communicate, where the source says what with whom. Ranks pair by these."""
+
+    execution: I32 = column("int32", "In executions")
+    collective: I32 = column("int32", "Such as allreduce or send, in strings", default=-1)
+    group: I32 = column("int32", "Name of the process group, in strings", default=-1)
+    ranks: I32 = column("int32", "Global ranks of the group as the source prints them, in strings", default=-1)
+    sequence: I64 = column("int64", "Number of the call in its group, -1 when unknown", default=-1)
+    input_elements: I64 = column("int64", "Elements of the input, -1 when unknown", default=-1)
+    output_elements: I64 = column("int64", "Elements of the output, -1 when unknown", default=-1)
+    dtype: I32 = column("int32", "Type of the elements, in strings", default=-1)
+    group_size: I32 = column("int32", "Ranks in the group, 0 when unknown", default=0)
+    source: I32 = column("int32", "Sending rank in the group, -1 where none is", default=-1)
+    destination: I32 = column("int32", "Receiving rank in the group, -1 where none is", default=-1)
+
+
+@dataclass(frozen=True, eq=False)
 class Attributes(Group):
     """What else the source says of a node."""
 
@@ -284,6 +301,7 @@ class Profile(Record):
     allocations: Allocations = field(default_factory=Allocations)
     links: Links = field(default_factory=Links)
     attributes: Attributes = field(default_factory=Attributes)
+    communications: Communications = field(default_factory=Communications)
 
     def validate(self) -> None:
         """Raises RecordError where lengths, indices, kinds, trees or offsets do not hold together."""
@@ -337,6 +355,11 @@ _REFERENCES = (
     ("attributes", "node", "nodes"),
     ("attributes", "key", "strings"),
     ("attributes", "value", "strings"),
+    ("communications", "execution", "executions"),
+    ("communications", "collective", "strings"),
+    ("communications", "group", "strings"),
+    ("communications", "ranks", "strings"),
+    ("communications", "dtype", "strings"),
 )
 _OWNERS = frozenset(
     (
@@ -345,6 +368,7 @@ _OWNERS = frozenset(
         ("attributes", "node"),
         ("links", "source"),
         ("links", "target"),
+        ("communications", "execution"),
     )
 )
 """References of rows that tell of a node: there must be one."""

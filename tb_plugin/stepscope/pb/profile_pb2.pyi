@@ -239,6 +239,32 @@ class Links(_message.Message):
     count: _common_pb2.Column
     def __init__(self, source: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., target: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., kind: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., count: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
+class Communications(_message.Message):
+    __slots__ = ("execution", "collective", "group", "ranks", "sequence", "input_elements", "output_elements", "dtype", "group_size", "source", "destination")
+    EXECUTION_FIELD_NUMBER: _ClassVar[int]
+    COLLECTIVE_FIELD_NUMBER: _ClassVar[int]
+    GROUP_FIELD_NUMBER: _ClassVar[int]
+    RANKS_FIELD_NUMBER: _ClassVar[int]
+    SEQUENCE_FIELD_NUMBER: _ClassVar[int]
+    INPUT_ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    OUTPUT_ELEMENTS_FIELD_NUMBER: _ClassVar[int]
+    DTYPE_FIELD_NUMBER: _ClassVar[int]
+    GROUP_SIZE_FIELD_NUMBER: _ClassVar[int]
+    SOURCE_FIELD_NUMBER: _ClassVar[int]
+    DESTINATION_FIELD_NUMBER: _ClassVar[int]
+    execution: _common_pb2.Column
+    collective: _common_pb2.Column
+    group: _common_pb2.Column
+    ranks: _common_pb2.Column
+    sequence: _common_pb2.Column
+    input_elements: _common_pb2.Column
+    output_elements: _common_pb2.Column
+    dtype: _common_pb2.Column
+    group_size: _common_pb2.Column
+    source: _common_pb2.Column
+    destination: _common_pb2.Column
+    def __init__(self, execution: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., collective: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., group: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., ranks: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., sequence: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., input_elements: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., output_elements: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., dtype: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., group_size: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., source: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., destination: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
+
 class Attributes(_message.Message):
     __slots__ = ("node", "key", "value")
     NODE_FIELD_NUMBER: _ClassVar[int]
@@ -250,7 +276,7 @@ class Attributes(_message.Message):
     def __init__(self, node: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., key: _Optional[_Union[_common_pb2.Column, _Mapping]] = ..., value: _Optional[_Union[_common_pb2.Column, _Mapping]] = ...) -> None: ...
 
 class Profile(_message.Message):
-    __slots__ = ("header", "tick_ps", "nested", "has_traces", "strings", "nodes", "op_types", "inputs", "outputs", "shapes", "dims", "scopes", "frames", "traces", "devices", "lanes", "steps", "node_steps", "executions", "allocations", "links", "attributes")
+    __slots__ = ("header", "tick_ps", "nested", "has_traces", "strings", "nodes", "op_types", "inputs", "outputs", "shapes", "dims", "scopes", "frames", "traces", "devices", "lanes", "steps", "node_steps", "executions", "allocations", "links", "attributes", "communications")
     HEADER_FIELD_NUMBER: _ClassVar[int]
     TICK_PS_FIELD_NUMBER: _ClassVar[int]
     NESTED_FIELD_NUMBER: _ClassVar[int]
@@ -273,6 +299,7 @@ class Profile(_message.Message):
     ALLOCATIONS_FIELD_NUMBER: _ClassVar[int]
     LINKS_FIELD_NUMBER: _ClassVar[int]
     ATTRIBUTES_FIELD_NUMBER: _ClassVar[int]
+    COMMUNICATIONS_FIELD_NUMBER: _ClassVar[int]
     header: _common_pb2.Header
     tick_ps: int
     nested: bool
@@ -295,4 +322,5 @@ class Profile(_message.Message):
     allocations: Allocations
     links: Links
     attributes: Attributes
-    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., tick_ps: _Optional[int] = ..., nested: bool = ..., has_traces: bool = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ..., op_types: _Optional[_Union[OpTypes, _Mapping]] = ..., inputs: _Optional[_Union[Inputs, _Mapping]] = ..., outputs: _Optional[_Union[Outputs, _Mapping]] = ..., shapes: _Optional[_Union[Shapes, _Mapping]] = ..., dims: _Optional[_Union[Dims, _Mapping]] = ..., scopes: _Optional[_Union[Scopes, _Mapping]] = ..., frames: _Optional[_Union[Frames, _Mapping]] = ..., traces: _Optional[_Union[Traces, _Mapping]] = ..., devices: _Optional[_Union[Devices, _Mapping]] = ..., lanes: _Optional[_Union[Lanes, _Mapping]] = ..., steps: _Optional[_Union[Steps, _Mapping]] = ..., node_steps: _Optional[_Union[NodeSteps, _Mapping]] = ..., executions: _Optional[_Union[Executions, _Mapping]] = ..., allocations: _Optional[_Union[Allocations, _Mapping]] = ..., links: _Optional[_Union[Links, _Mapping]] = ..., attributes: _Optional[_Union[Attributes, _Mapping]] = ...) -> None: ...
+    communications: Communications
+    def __init__(self, header: _Optional[_Union[_common_pb2.Header, _Mapping]] = ..., tick_ps: _Optional[int] = ..., nested: bool = ..., has_traces: bool = ..., strings: _Optional[_Union[_common_pb2.StringTable, _Mapping]] = ..., nodes: _Optional[_Union[Nodes, _Mapping]] = ..., op_types: _Optional[_Union[OpTypes, _Mapping]] = ..., inputs: _Optional[_Union[Inputs, _Mapping]] = ..., outputs: _Optional[_Union[Outputs, _Mapping]] = ..., shapes: _Optional[_Union[Shapes, _Mapping]] = ..., dims: _Optional[_Union[Dims, _Mapping]] = ..., scopes: _Optional[_Union[Scopes, _Mapping]] = ..., frames: _Optional[_Union[Frames, _Mapping]] = ..., traces: _Optional[_Union[Traces, _Mapping]] = ..., devices: _Optional[_Union[Devices, _Mapping]] = ..., lanes: _Optional[_Union[Lanes, _Mapping]] = ..., steps: _Optional[_Union[Steps, _Mapping]] = ..., node_steps: _Optional[_Union[NodeSteps, _Mapping]] = ..., executions: _Optional[_Union[Executions, _Mapping]] = ..., allocations: _Optional[_Union[Allocations, _Mapping]] = ..., links: _Optional[_Union[Links, _Mapping]] = ..., attributes: _Optional[_Union[Attributes, _Mapping]] = ..., communications: _Optional[_Union[Communications, _Mapping]] = ...) -> None: ...

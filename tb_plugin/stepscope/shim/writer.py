@@ -319,7 +319,7 @@ def _records_of(
     with content.without_mapping():
         found = registry.read(Path(source)).records
     for number, named in enumerate(found):
-        own = title if len(found) == 1 else f"{title}/{named.name or number}"
+        own = title if len(found) == 1 else f"{title}/{named.run.rpartition(chr(47))[2] or named.name or number}"
         yield own, named.step if at is None else at, named.record
 
 

@@ -88,7 +88,7 @@ def test_a_step_lasts_until_its_last_kernel_and_the_next_begins_there() -> None:
 def test_a_last_step_with_few_kernels_is_incomplete_and_in_no_mean() -> None:
     kernels = [
         event
-        for number, at in enumerate((1, 2, 3, 4, 5, 21))
+        for number, at in enumerate((1, 2, 3, 4, 5, 21), start=1)
         for event in (
             range_("launch", at, 0.5, cat="cuda_runtime", correlation=number),
             range_("k", at + 1, 0.5, cat="kernel", correlation=number, device=0, stream=7, pid=0, tid=7),

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from torch_traces import GOLDEN, TRACES, profile_of, range_, read_golden
+from torch_reference import reference, right_walk
+from torch_traces import TRACES, profile_of, range_, read_golden
 
 from stepscope.lenses.trace import tables
 
-FIELDS = ("calls", "total_ns", "self_ns", "dev_self_ns", "dev_total_ns")
 OURS = ("calls", "host_total_ps", "host_ps", "device_ps", "device_total_ps")
 
 
@@ -22,12 +20,11 @@ OURS = ("calls", "host_total_ps", "host_ps", "device_ps", "device_total_ps")
 def test_tables_of_real_traces_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tables, "MAX_ROWS", 10**6)
     profile = read_golden(name)
-    reference = json.loads(gzip.decompress((GOLDEN / name / "ref.json.gz").read_bytes()))
+    right = right_walk(name)
     expected = {}
-    for key, row in reference["ops_by_shape"].items():
-        category, op, shape = key.split("\t")
-        if category != "user_annotation" and not op.startswith("ProfilerStep#"):
-            expected[op, shape] = tuple(row[field] for field in FIELDS)
+    for (category, op, shape), row in right.table(by_shape=True).items():
+        if category != "user_annotation":
+            expected[op, shape] = row
     found = {
         (row["name"], row["input_shape"] or "[]"): tuple(
             row[field] if field == "calls" else row[field] // 1000 for field in OURS
@@ -41,13 +38,13 @@ def test_tables_of_real_traces_equal_the_reference(name: str, monkeypatch: pytes
     ]
     fields = ("calls", "total_ns", "min_ns", "max_ns")
     assert _merged(kernels) == _merged(
-        (key.split("\t")[1], *(row[field] for field in fields)) for key, row in reference["device"].items()
+        (key.split("\t")[1], *(row[field] for field in fields)) for key, row in reference(name)["device"].items()
     )
     by_op: dict[str, Counter[str]] = {}
     for row in tables.kernels(profile, by_launch=True)["rows"]:
         if row["op"]:
             by_op.setdefault(row["name"], Counter())[row["op"]] += row["total_ps"] // 1000
-    assert by_op == reference["kernel_by_op_ns"]
+    assert by_op == right.kernel_by_op
 
 
 def _merged(rows: Iterable[tuple[Any, ...]]) -> dict[str, tuple[int, int, int, int]]:

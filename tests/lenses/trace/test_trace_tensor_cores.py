@@ -57,7 +57,7 @@ def test_a_name_says_whether_its_kernel_uses_tensor_cores(name: str, uses: bool 
 def _launched(op: str, at: float, kernels: dict[str, float]) -> list[dict[str, Any]]:
     events = [range_(op, at, 20, cat="cpu_op")]
     for i, (name, duration) in enumerate(kernels.items()):
-        number = int(at) * 10 + i
+        number = int(at) * 10 + i + 1
         events.append(range_("launch", at + 2 * i + 1, 1, cat="cuda_runtime", correlation=number))
         cat = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
         start, place = at + 30 * (i + 1), {"device": 0, "stream": 7}

@@ -10,29 +10,8 @@ from msgspec import Raw
 
 from stepscope.sources.torch_trace.events import UNREADABLE, Event, Id
 
-
-class OpArgs(msgspec.Struct, gc=False):
-    """Arguments of an op or annotation."""
-
-    dims: Raw = msgspec.field(name="Input Dims", default=Raw(b""))
-    old_dims: Raw = msgspec.field(name="Input dims", default=Raw(b""))
-    stack: Raw = msgspec.field(name="Call stack", default=Raw(b""))
-    sequence: Id = msgspec.field(name="Sequence number", default=None)
-    forward_thread: Id = msgspec.field(name="Fwd thread id", default=None)
-
-
-class PythonArgs(msgspec.Struct, gc=False):
-    """Arguments of a Python frame."""
-
-    id: Id = msgspec.field(name="Python id", default=None)
-    parent: Id = msgspec.field(name="Python parent id", default=None)
-
-
-class LaunchArgs(msgspec.Struct, gc=False):
-    """Arguments of a call of the accelerator's host library."""
-
-    correlation: Id = None
-
+_NOTHING = Raw(b"")
+_EMPTY = Raw(b"{}")
 
 PROPERTIES = (
     "grid",
@@ -52,13 +31,35 @@ PROPERTIES = (
     "Process Group Description",
     "Process Group Ranks",
 )
-"""What a kernel's or collective's arguments say of how it ran; everything else is left in the file."""
+"""What a kernel's or collective's arguments say of how it ran."""
 
-PropertyArgs = msgspec.defstruct(
-    "PropertyArgs",
-    [(f"p{i}", Raw, msgspec.field(name=name, default=Raw(b""))) for i, name in enumerate(PROPERTIES)],
-    gc=False,
-)
+_PROPERTY_FIELDS = [
+    (f"p{number}", Raw, msgspec.field(name=name, default=_NOTHING)) for number, name in enumerate(PROPERTIES)
+]
+
+
+class OpArgs(msgspec.Struct, gc=False):
+    """Arguments of an op or annotation."""
+
+    dims: Raw = msgspec.field(name="Input Dims", default=_NOTHING)
+    old_dims: Raw = msgspec.field(name="Input dims", default=_NOTHING)
+    stack: Raw = msgspec.field(name="Call stack", default=_NOTHING)
+    sequence: Id = msgspec.field(name="Sequence number", default=None)
+    forward_thread: Id = msgspec.field(name="Fwd thread id", default=None)
+    rank: Id = None
+
+
+class PythonArgs(msgspec.Struct, gc=False):
+    """Arguments of a Python frame."""
+
+    id: Id = msgspec.field(name="Python id", default=None)
+    parent: Id = msgspec.field(name="Python parent id", default=None)
+
+
+class LaunchArgs(msgspec.Struct, gc=False):
+    """Arguments of a call of the accelerator's host library."""
+
+    correlation: Id = None
 
 
 class DeviceArgs(msgspec.Struct, gc=False):
@@ -67,6 +68,25 @@ class DeviceArgs(msgspec.Struct, gc=False):
     correlation: Id = None
     device: Id = None
     stream: Id = None
+    rank: Id = None
+
+
+class PlainArgs(msgspec.Struct, gc=False):
+    """Arguments of an event without a category, as torch_npu writes those of CANN and the device."""
+
+    connection: Id = msgspec.field(name="connection_id", default=None)
+    task: Id = msgspec.field(name="Task Type", default=None)
+
+
+class CommunicationArgs(msgspec.Struct, gc=False):
+    """What tells one call of a collective, a send or a receive from the others."""
+
+    collective_sequence: Id = msgspec.field(name="Seq", default=None)
+    source: Id = msgspec.field(name="Src Rank", default=None)
+    destination: Id = msgspec.field(name="Dst Rank", default=None)
+
+
+PropertyArgs = msgspec.defstruct("PropertyArgs", _PROPERTY_FIELDS, gc=False)
 
 
 class MemoryArgs(msgspec.Struct, gc=False):
@@ -84,24 +104,23 @@ class NameArgs(msgspec.Struct, gc=False):
     """Arguments of a metadata event."""
 
     name: Id = None
+    labels: Id = None
 
 
 A = TypeVar("A", bound=msgspec.Struct)
 
 
 def decode_args(kind: type[A], events: Sequence[Event]) -> list[A]:
-    """The arguments of events, all at once; one by one where some have values of another type, defaults for those."""
+    """The arguments of events, all at once. Where some have values of another type, one by one."""
     texts = [event.args if len(memoryview(event.args)) > 1 else _EMPTY for event in events]
     try:
-        return msgspec.json.Decoder(list[kind]).decode(b"[" + b",".join(texts) + b"]")  # type: ignore[valid-type]
+        decoder = msgspec.json.Decoder(list[kind])  # type: ignore[valid-type]
+        return decoder.decode(b"[" + b",".join(texts) + b"]")
     except UNREADABLE:
-        return [_one_args(kind, text) for text in texts]
+        return [_decode_one(kind, text) for text in texts]
 
 
-_EMPTY = Raw(b"{}")
-
-
-def _one_args(kind: type[A], text: Raw) -> A:
+def _decode_one(kind: type[A], text: Raw) -> A:
     try:
         return msgspec.json.decode(text, type=kind)
     except UNREADABLE:

@@ -1,136 +1,125 @@
-"""Events of a trace, sorted by what they are, as columns."""
+"""The events of a trace as columns, sorted by what they are."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Callable, Iterable
 
+import msgspec
 import numpy as np
-from numpy.typing import NDArray
 
+from stepscope.model.columns import Array
 from stepscope.sources.torch_trace.args import (
+    PROPERTIES,
+    CommunicationArgs,
     DeviceArgs,
     LaunchArgs,
     MemoryArgs,
     NameArgs,
     OpArgs,
+    PlainArgs,
     PropertyArgs,
     PythonArgs,
     decode_args,
 )
 from stepscope.sources.torch_trace.events import Event, Id
-from stepscope.sources.torch_trace.numbers import MISSING, Ints, integers, nanoseconds
-
-_OPS = ("cpu_op", "operator", "user_annotation")
-_LAUNCHES = (
-    "cuda_runtime",
-    "cuda_driver",
-    "runtime",
-    "mtia_runtime",
-    "xpu_runtime",
-    "xpu_driver",
-    "glow_runtime",
-    "privateuse1_runtime",
-    "privateuse1_driver",
-)
-_DEVICE = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", "mtia_ccp_events", "hpu_op", "concurrent_kernel")
-_FLOWS = ("fwdbwd", "forward_backward")
-_IGNORED = (
-    "trace",
-    "gpu_user_annotation",
-    "overhead",
-    "cuda_sync",
-    "cuda_event",
-    "cuda_profiler_range",
-    "mtia_insight",
-)
-
+from stepscope.sources.torch_trace.kinds import ANNOTATION, DEVICE_ARROWS, EventKind, event_kind
+from stepscope.sources.torch_trace.numbers import MISSING, identities, integers, nanoseconds
+from stepscope.sources.torch_trace.tables import Interner, Table
 
 FAR_NS = 9 * 10**15
-"""About 100 days: what lies farther apart is no one trace, and its picoseconds would not fit 64 bits."""
+"""About 100 days. Events farther apart are not of one trace, and their picoseconds exceed 64 bits."""
 
+PYTHON_GC = "Python GC"
+"""The name of garbage collection, as torch 2.10 and later record it."""
 
-class _Numbers(dict[Any, int]):
-    """Numbers of values; a new value gets the next number."""
+_COLLECTIVE = PROPERTIES.index("Collective name")
+_PARAM_COMMS = "record_param_comms"
+_NO_PROPERTIES = b""
 
-    def __missing__(self, value: Any) -> int:
-        number = self[value] = len(self)
-        return number
-
-
-class Interner:
-    """Gives each distinct value a number, in order of first use."""
-
-    def __init__(self) -> None:
-        self.index = _Numbers()
-
-    def of(self, values: Sequence[Any]) -> NDArray[np.int32]:
-        """The numbers of values."""
-        return np.fromiter(map(self.index.__getitem__, values), np.int32, len(values))
-
-    def values(self) -> list[Any]:
-        """The distinct values by number."""
-        return list(self.index)
-
-
-@dataclass
-class Table:
-    """Columns that grow batch by batch."""
-
-    batches: list[dict[str, NDArray[Any]]] = field(default_factory=list)
-
-    def add(self, **columns: NDArray[Any]) -> None:
-        """Appends a batch: one array per column, of one length."""
-        self.batches.append(columns)
-
-    def keep(self, rows: NDArray[np.bool_]) -> None:
-        """Drops all rows but some."""
-        if not rows.all():
-            self.batches = [{name: self[name][rows] for name in self.batches[0]}]
-
-    def __len__(self) -> int:
-        return sum(len(next(iter(batch.values()))) for batch in self.batches)
-
-    def __getitem__(self, name: str) -> NDArray[Any]:
-        parts = [batch[name] for batch in self.batches]
-        return np.concatenate(parts) if parts else np.empty(0, np.int64)
-
-
-Kind = tuple[str, str | None]
-"""Phase and category."""
 Sink = Callable[[list[Event]], None]
 
 
-class _Groups(dict[Kind, list[Event]]):
-    """Lists of events by phase and category. Kinds with one sink share a list, so that it keeps the file's order."""
+class _Groups(dict[tuple[str, str | None], list[Event]]):
+    """Lists of events by phase and category.
 
-    def __init__(self, route: Callable[[str, str | None], Sink | None]) -> None:
+    Kinds with one sink share a list, so that it keeps the order of the file.
+    """
+
+    def __init__(self, sinks: dict[EventKind, Sink]) -> None:
         super().__init__()
-        self.by_sink: dict[Sink | None, list[Event]] = {}
-        self._route = route
+        self.by_kind: dict[EventKind, list[Event]] = {}
+        self._sinks = sinks
 
-    def __missing__(self, kind: Kind) -> list[Event]:
-        found = self[kind] = self.by_sink.setdefault(self._route(*kind), [])
-        return found
+    def __missing__(self, key: tuple[str, str | None]) -> list[Event]:
+        kind = event_kind(*key)
+        if kind not in self._sinks:
+            kind = EventKind.IGNORED
+        group = self[key] = self.by_kind.setdefault(kind, [])
+        return group
 
 
 class EventColumns:
-    """All that the importer keeps of a trace's events."""
+    """All that the importer reads of a trace's events.
+
+    Attributes:
+        ops, frames, launches, device, memory, arrows: A table for each kind of event. Numbers in
+            the columns `name`, `thread`, `category`, `place`, ... count in the tables of values.
+        count: Events in the file.
+        without_time, without_duration, negative, far: Events whose time cannot be used.
+        unpaired: Begins without an end, or ends without a begin.
+        unknown: How many events of each unknown category.
+        process_names, process_labels, thread_names: As the trace's metadata says.
+        ranks: The rank of each process, where the file says one.
+    """
 
     def __init__(self) -> None:
-        self.names, self.categories, self.threads = Interner(), Interner(), Interner()
-        self.dims, self.stacks, self.properties = Interner(), Interner(), Interner()
-        self.devices, self.flow_ids = Interner(), Interner()
-        self.ops, self.python, self.launches, self.device = Table(), Table(), Table(), Table()
-        self.memory, self.flows, self.marks = Table(), Table(), Table()
+        self.names = Interner()
+        self.categories = Interner()
+        self.threads = Interner()
+        self.dims = Interner()
+        self.stacks = Interner()
+        self.properties = Interner()
+        self.places = Interner()
+        self.arrow_ids = Interner()
+        self.tasks = Interner()
+
+        self.ops = Table()
+        self.frames = Table()
+        self.launches = Table()
+        self.device = Table()
+        self.memory = Table()
+        self.arrows = Table()
+        self.marks = Table()
+        self.plain = Table()
+
+        self.process_names: dict[Id, str] = {}
+        self.process_labels: dict[Id, str] = {}
         self.thread_names: dict[tuple[Id, Id], str] = {}
+        self.ranks: dict[Id, Id] = {}
+
         self.count = 0
-        self.without_time = self.without_duration = self.far = 0
+        self.without_time = 0
+        self.without_duration = 0
         self.negative = 0
+        self.far = 0
+        self.unpaired = 0
         self.unknown: Counter[str] = Counter()
-        self._groups = _Groups(self._route)
+
+        self._sinks: dict[EventKind, Sink] = {
+            EventKind.OP: self._add_ops,
+            EventKind.FRAME: self._add_frames,
+            EventKind.COLLECTION: self._add_collections,
+            EventKind.LAUNCH: self._add_launches,
+            EventKind.DEVICE: self._add_device,
+            EventKind.PLAIN: self._add_plain,
+            EventKind.MEMORY: self._add_memory,
+            EventKind.ARROW: self._add_arrows,
+            EventKind.MARK: self._add_marks,
+            EventKind.NAME: self._add_names,
+            EventKind.UNKNOWN: self._add_unknown,
+        }
+        self._groups = _Groups(self._sinks)
 
     def add(self, events: list[Event]) -> None:
         """Takes a batch of events."""
@@ -138,52 +127,31 @@ class EventColumns:
         groups = self._groups
         for event in events:
             groups[event.ph, event.cat].append(event)
-        for take, group in groups.by_sink.items():
-            if group and take is not None:
-                take(group)
+        for kind, group in groups.by_kind.items():
+            sink = self._sinks.get(kind)
+            if group and sink is not None:
+                sink(group)
             group.clear()
 
-    def _route(self, phase: str, category: str | None) -> Sink | None:
-        known = (category or "").lower()
-        if phase == "X":
-            return self._route_complete(known)
-        if phase in ("B", "E"):
-            return self._add_marks
-        if phase == "M":
-            return self._add_names
-        if phase in ("i", "I") and known in ("cpu_instant_event", ""):
-            return self._add_memory
-        return self._add_flows if phase in ("s", "f") and known in _FLOWS else None
-
-    def _route_complete(self, known: str) -> Sink | None:
-        if known in _OPS:
-            return self._add_ops
-        if known == "python_function":
-            return self._add_python
-        if known in _LAUNCHES:
-            return self._add_launches
-        if known in _DEVICE:
-            return self._add_device
-        if not known:
-            return self._add_uncategorised
-        return None if known in _IGNORED else self._add_unknown
-
-    def _timed(self, events: list[Event]) -> tuple[list[Event], dict[str, NDArray[Any]]]:
-        """The columns that all kinds have, and the events that have a time."""
+    def _timed(self, events: list[Event]) -> tuple[list[Event], dict[str, Array]]:
+        """The events that have a time, and the columns that all kinds share."""
         start = nanoseconds([event.ts for event in events])
-        if (start == MISSING).any():
-            events = [e for e, known in zip(events, (start != MISSING).tolist(), strict=True) if known]
+        has_time = start != MISSING
+        if not has_time.all():
+            events = _where(events, has_time)
             self.without_time += len(start) - len(events)
-            start = start[start != MISSING]
-        return events, {
+            start = start[has_time]
+        columns = {
             "start": start,
             "name": self.names.of([event.name for event in events]),
             "thread": self.threads.of([(event.pid, event.tid) for event in events]),
         }
+        return events, columns
 
-    def _complete(self, events: list[Event]) -> tuple[list[Event], dict[str, NDArray[Any]]]:
+    def _complete(self, events: list[Event]) -> tuple[list[Event], dict[str, Array]]:
+        """The events that have a time, and the columns of those with a duration."""
         events, columns = self._timed(events)
-        duration = nanoseconds([event.dur for event in events]) if events else np.empty(0, np.int64)
+        duration = nanoseconds([event.dur for event in events])
         missing = (duration == MISSING) | (duration > FAR_NS)
         self.without_duration += int(np.count_nonzero(missing))
         duration[missing] = 0
@@ -195,60 +163,113 @@ class EventColumns:
     def _add_ops(self, events: list[Event]) -> None:
         events, columns = self._complete(events)
         args = decode_args(OpArgs, events)
-        dims = self.dims.of([bytes(a.dims) or bytes(a.old_dims) for a in args])
-        stack = self.stacks.of([bytes(a.stack) for a in args])
+        self._note_ranks(events, [a.rank for a in args])
+        names = [event.name for event in events]
+        communicates = [row for row, name in enumerate(names) if name == _PARAM_COMMS]
         self.ops.add(
             **columns,
-            dims=dims,
-            stack=stack,
-            properties=self._collective_properties(events),
-            sequence=integers([a.sequence for a in args], -1),
-            forward_thread=integers([a.forward_thread for a in args], 0),
+            **self._properties(events, communicates),
+            **self._op_columns(args),
         )
 
-    def _collective_properties(self, events: list[Event]) -> NDArray[np.int32]:
-        found = np.full(len(events), self.properties.of([b""])[0], np.int32)
-        rows = [row for row, event in enumerate(events) if event.name == "record_param_comms"]
-        if rows:
-            found[rows] = self._properties([events[row] for row in rows])
-        return found
+    def _op_columns(self, args: list[OpArgs]) -> dict[str, Array]:
+        return {
+            "dims": self.dims.of([bytes(a.dims) or bytes(a.old_dims) for a in args]),
+            "stack": self.stacks.of([bytes(a.stack) for a in args]),
+            "sequence": integers([a.sequence for a in args], -1),
+            "forward_thread": integers([a.forward_thread for a in args], 0),
+        }
 
-    def _properties(self, events: list[Event]) -> NDArray[np.int32]:
-        fields = PropertyArgs.__struct_fields__
-        args = decode_args(PropertyArgs, events)
-        return self.properties.of([b"\0".join([getattr(a, name) for name in fields]) for a in args])
+    def _properties(self, events: list[Event], rows: list[int]) -> dict[str, Array]:
+        """What the arguments of some of the events say of how they ran, and of communication."""
+        properties = np.full(len(events), self.properties.number(_NO_PROPERTIES), np.int32)
+        columns = {"properties": properties}
+        for field in CommunicationArgs.__struct_fields__:
+            columns[field] = np.full(len(events), -1, np.int64)
+        if not rows:
+            return columns
 
-    def _add_python(self, events: list[Event]) -> None:
+        selected = events if len(rows) == len(events) else [events[row] for row in rows]
+        decoded = [msgspec.structs.astuple(a) for a in decode_args(PropertyArgs, selected)]
+        properties[rows] = self.properties.of([b"\0".join(values) for values in decoded])
+        communicating = [place for place, values in enumerate(decoded) if len(memoryview(values[_COLLECTIVE]))]
+        if communicating:
+            args = decode_args(CommunicationArgs, [selected[place] for place in communicating])
+            at = np.array(rows, np.int64)[communicating]
+            for field in CommunicationArgs.__struct_fields__:
+                columns[field][at] = integers([getattr(a, field) for a in args], -1)
+        return columns
+
+    def _note_ranks(self, events: list[Event], ranks: list[Id]) -> None:
+        """TraceLens merges ranks into one file, and gives each event the argument `rank`."""
+        for event, rank in zip(events, ranks, strict=True):
+            if rank is not None:
+                self.ranks.setdefault(event.pid, rank)
+
+    def _add_frames(self, events: list[Event]) -> None:
         events, columns = self._complete(events)
         args = decode_args(PythonArgs, events)
         ids = integers([a.id for a in args], -1)
-        self.python.add(**columns, id=ids, caller=integers([a.parent for a in args], -1))
+        callers = integers([a.parent for a in args], -1)
+        self.frames.add(**columns, id=ids, caller=callers)
+        collections = [event for event in events if event.name == PYTHON_GC]
+        if collections:
+            self._add_collections(collections)
+
+    def _add_collections(self, events: list[Event]) -> None:
+        """Runs of the garbage collector are named ranges."""
+        for event in events:
+            event.name = PYTHON_GC
+            event.cat = ANNOTATION
+        self._add_ops(events)
 
     def _add_launches(self, events: list[Event]) -> None:
         events, columns = self._complete(events)
         args = decode_args(LaunchArgs, events)
-        self.launches.add(**columns, correlation=integers([a.correlation for a in args], -1))
+        self.launches.add(**columns, correlation=identities([a.correlation for a in args]))
 
     def _add_device(self, events: list[Event]) -> None:
         events, columns = self._complete(events)
+        is_timed = (columns["start"] != 0) | (columns["duration"] != 0)
+        if not is_timed.all():
+            # The profiler lost the times of these: both are 0.
+            events = _where(events, is_timed)
+            self.without_time += int(np.count_nonzero(~is_timed))
+            columns = {name: values[is_timed] for name, values in columns.items()}
         args = decode_args(DeviceArgs, events)
-        places = [
-            (e.cat, e.pid if a.device is None else a.device, e.tid if a.stream is None else a.stream)
-            for e, a in zip(events, args, strict=True)
-        ]
-        correlation = integers([a.correlation for a in args], -1)
+        self._note_ranks(events, [a.rank for a in args])
+        places = []
+        for event, arg in zip(events, args, strict=True):
+            device = event.pid if arg.device is None else arg.device
+            stream = event.tid if arg.stream is None else arg.stream
+            places.append((event.cat, device, stream))
+        in_order = np.fromiter((a.stream is not None for a in args), bool, len(args))
         self.device.add(
-            **columns, correlation=correlation, place=self.devices.of(places), properties=self._properties(events)
+            **columns,
+            **self._properties(events, list(range(len(events)))),
+            correlation=identities([a.correlation for a in args]),
+            place=self.places.of(places),
+            in_order=in_order,
         )
 
-    def _add_uncategorised(self, events: list[Event]) -> None:
-        """Exports from before Kineto have no categories: the process says which side an event is on."""
-        on_device = [event for event in events if event.pid == "CUDA functions"]
-        on_host = [event for event in events if event.pid != "CUDA functions"]
-        if on_device:
-            self._add_device(on_device)
-        if on_host:
-            self._add_ops(on_host)
+    def _add_plain(self, events: list[Event]) -> None:
+        events, columns = self._complete(events)
+        ops = decode_args(OpArgs, events)
+        device = decode_args(DeviceArgs, events)
+        plain = decode_args(PlainArgs, events)
+        identity = []
+        for own, other in zip(device, plain, strict=True):
+            identity.append(other.connection if own.correlation is None else own.correlation)
+        places = [(event.cat, event.pid, event.tid) for event in events]
+        self.plain.add(
+            **columns,
+            **self._properties(events, []),
+            **self._op_columns(ops),
+            correlation=identities(identity),
+            place=self.places.of(places),
+            in_order=np.zeros(len(events), bool),
+            task=self.tasks.of([str(a.task or "") for a in plain]),
+        )
 
     def _add_unknown(self, events: list[Event]) -> None:
         self.unknown.update(str(event.cat) for event in events)
@@ -259,35 +280,83 @@ class EventColumns:
         if not events:
             return
         args = decode_args(MemoryArgs, events)
-        kinds = [(integers([a.device_type], 0)[0], integers([a.device_id], -1)[0]) for a in args]
+        places = []
+        for a in args:
+            kind = int(integers([a.device_type], 0)[0])
+            number = int(integers([a.device_id], -1)[0])
+            places.append(("memory", kind, number))
         self.memory.add(
             **columns,
             delta=integers([a.delta for a in args], 0),
             address=integers([a.address for a in args], 0),
             allocated=integers([a.allocated for a in args], -1),
             reserved=integers([a.reserved for a in args], -1),
-            device=self.devices.of([("memory", int(kind), int(number)) for kind, number in kinds]),
+            device=self.places.of(places),
         )
 
-    def _add_flows(self, events: list[Event]) -> None:
+    def _add_arrows(self, events: list[Event]) -> None:
         events, columns = self._timed(events)
-        ends = np.fromiter((event.ph == "f" for event in events), np.int8, len(events))
-        self.flows.add(**columns, id=self.flow_ids.of([event.id for event in events]), is_end=ends)
+        to_device = [(event.cat or "").lower() in DEVICE_ARROWS for event in events]
+        self.arrows.add(
+            **columns,
+            id=self.arrow_ids.of([(event.cat, event.id) for event in events]),
+            is_end=np.fromiter((event.ph == "f" for event in events), bool, len(events)),
+            to_device=np.array(to_device, bool),
+        )
 
     def _add_marks(self, events: list[Event]) -> None:
         events, columns = self._timed(events)
-        ends = np.fromiter((event.ph == "E" for event in events), np.int8, len(events))
-        kept = self.categories.of([(event.cat or "").lower() for event in events])
-        self.marks.add(**columns, is_end=ends, category=kept)
+        ends = np.fromiter((event.ph == "E" for event in events), bool, len(events))
+        categories = self.categories.of([(event.cat or "").lower() for event in events])
+        self.marks.add(**columns, is_end=ends, category=categories)
 
-    def finish(self) -> None:
-        """Does what needs all batches. Call once, after the last."""
-        self._pair_marks()
-        self._leave_far_out()
+    def _add_names(self, events: list[Event]) -> None:
+        wanted = ("thread_name", "process_name", "process_labels")
+        events = [event for event in events if event.name in wanted]
+        for event, args in zip(events, decode_args(NameArgs, events), strict=True):
+            if event.name == "process_labels":
+                self.process_labels[event.pid] = str(args.labels or "")
+            elif args.name is None:
+                continue
+            elif event.name == "process_name":
+                self.process_names[event.pid] = str(args.name)
+            else:
+                self.thread_names[event.pid, event.tid] = str(args.name)
 
-    def _leave_far_out(self) -> None:
-        """Drops events of times so far away that no clock of one trace can have shown both."""
-        tables = (self.ops, self.python, self.launches, self.device, self.memory)
+    def pair_marks(self) -> None:
+        """Makes ranges of the begin and end marks, which may lie in any batches."""
+        marks = self.marks
+        if not len(marks):
+            return
+        order = np.lexsort((marks["start"], marks["thread"]))
+        columns = [marks[name][order].tolist() for name in ("thread", "is_end", "start")]
+        open_marks: dict[int, list[tuple[int, int]]] = {}
+        rows: list[int] = []
+        durations: list[int] = []
+        for row, thread, is_end, start in zip(order.tolist(), *columns, strict=True):
+            waiting = open_marks.setdefault(thread, [])
+            if not is_end:
+                waiting.append((row, start))
+            elif waiting:
+                begin, since = waiting.pop()
+                rows.append(begin)
+                durations.append(start - since)
+        self.unpaired += len(order) - 2 * len(rows)
+        self._add_ranges(np.array(rows, np.int64), np.array(durations, np.int64))
+        self.marks = Table()
+
+    def _add_ranges(self, rows: Array, durations: Array) -> None:
+        columns = {name: self.marks[name][rows] for name in ("start", "name", "thread", "category")}
+        self.ops.add(
+            **columns,
+            duration=durations,
+            **self._properties([Event()] * len(rows), []),
+            **self._op_columns([OpArgs()] * len(rows)),
+        )
+
+    def drop_far(self) -> None:
+        """Drops events so far away from the others that no clock of one trace shows both."""
+        tables = (self.ops, self.frames, self.launches, self.device, self.memory)
         starts = np.concatenate([table["start"] for table in tables])
         if not len(starts) or int(starts.max()) - int(starts.min()) < FAR_NS:
             return
@@ -297,45 +366,15 @@ class EventColumns:
             self.far += int(np.count_nonzero(~near))
             table.keep(near)
 
-    def _pair_marks(self) -> None:
-        """Makes ranges of the begin and end marks, which may lie in any batches."""
-        marks = self.marks
-        if not len(marks):
-            return
-        order = np.lexsort((marks["start"], marks["thread"]))
-        rows = zip(
-            *(marks[name][order].tolist() for name in ("thread", "is_end", "start")), order.tolist(), strict=True
-        )
-        open_marks: dict[int, list[tuple[int, int]]] = {}
-        pairs: list[tuple[int, int]] = []
-        for thread, is_end, start, row in rows:
-            waiting = open_marks.setdefault(thread, [])
-            if not is_end:
-                waiting.append((row, start))
-            elif waiting:
-                begun, since = waiting.pop()
-                pairs.append((begun, start - since))
-        taken = np.array(pairs, np.int64).reshape(-1, 2)
-        if len(order) > 2 * len(pairs):
-            self.unknown["B/E without a partner"] = len(order) - 2 * len(pairs)
-        self._add_ranges(taken[:, 0], taken[:, 1])
 
-    def _add_ranges(self, row: Ints, duration: Ints) -> None:
-        nothing = np.full(len(row), 0, np.int32)
-        begun = {name: self.marks[name][row] for name in ("start", "name", "thread", "category")}
-        self.dims.of([b""]), self.stacks.of([b""]), self.properties.of([b""])
-        self.ops.add(
-            **begun,
-            duration=duration,
-            dims=nothing + self.dims.index[b""],
-            stack=nothing + self.stacks.index[b""],
-            properties=nothing + self.properties.index[b""],
-            sequence=nothing - 1,
-            forward_thread=nothing,
-        )
+def _where(events: list[Event], mask: Array) -> list[Event]:
+    return [event for event, is_wanted in zip(events, mask.tolist(), strict=True) if is_wanted]
 
-    def _add_names(self, events: list[Event]) -> None:
-        events = [event for event in events if event.name == "thread_name"]
-        for event, args in zip(events, decode_args(NameArgs, events), strict=True):
-            if args.name is not None:
-                self.thread_names[event.pid, event.tid] = str(args.name)
+
+def read_columns(batches: Iterable[list[Event]]) -> EventColumns:
+    """The columns of all events of a trace."""
+    columns = EventColumns()
+    for events in batches:
+        columns.add(events)
+    columns.pair_marks()
+    return columns

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stepscope.model.columns import Array
 from stepscope.sources.torch_trace.columns import EventColumns
-from stepscope.sources.torch_trace.numbers import Ints
 from stepscope.sources.torch_trace.ops import OpTree
 
 
@@ -21,17 +21,17 @@ class MemoryEvents:
         source: For a free, the row of the allocation that it ends, -1 where that is not in the file.
     """
 
-    start: Ints
-    op: Ints
-    device: Ints
-    delta: Ints
-    address: Ints
-    allocated: Ints
-    reserved: Ints
-    source: Ints
+    start: Array
+    op: Array
+    device: Array
+    delta: Array
+    address: Array
+    allocated: Array
+    reserved: Array
+    source: Array
 
 
-def memory_events(columns: EventColumns, thread: Ints, ops: OpTree) -> MemoryEvents:
+def memory_events(columns: EventColumns, thread: Array, ops: OpTree) -> MemoryEvents:
     """Sorts a trace's allocator events, which come in no order, and pairs frees with allocations."""
     table = columns.memory
     start = table["start"]
@@ -40,18 +40,18 @@ def memory_events(columns: EventColumns, thread: Ints, ops: OpTree) -> MemoryEve
     on = thread[table["thread"]] if len(start) else np.empty(0, np.int64)
     device, address, delta = table["device"].astype(np.int64), table["address"], table["delta"]
     return MemoryEvents(
-        start[order],
-        ops.ranges.around(on, start, start)[order],
-        device[order],
-        delta[order],
-        address[order],
-        table["allocated"][order],
-        table["reserved"][order],
-        _pairs(device[order], address[order], delta[order]),
+        start=start[order],
+        op=ops.ranges.around(on, start, start)[order],
+        device=device[order],
+        delta=delta[order],
+        address=address[order],
+        allocated=table["allocated"][order],
+        reserved=table["reserved"][order],
+        source=_pairs(device[order], address[order], delta[order]),
     )
 
 
-def _pairs(device: Ints, address: Ints, delta: Ints) -> Ints:
+def _pairs(device: Array, address: Array, delta: Array) -> Array:
     order = np.lexsort((np.arange(len(delta)), address, device))
     source = np.full(len(delta), -1, np.int64)
     if len(order) < 2:
@@ -74,13 +74,13 @@ class Held:
         residual: Bytes that the group allocated and that are not freed in the file.
     """
 
-    group: Ints
-    requested: Ints
-    peak: Ints
-    residual: Ints
+    group: Array
+    requested: Array
+    peak: Array
+    residual: Array
 
 
-def held(events: MemoryEvents, group: Ints) -> Held:
+def held(events: MemoryEvents, group: Array) -> Held:
     """Follows what each group of allocations holds until its frees, whoever makes them."""
     owner = np.where(events.delta > 0, group, -1)
     freed = events.source >= 0
@@ -90,9 +90,14 @@ def held(events: MemoryEvents, group: Ints) -> Held:
     groups, first = np.unique(owner[rows], return_index=True)
     if not len(rows):
         empty = np.empty(0, np.int64)
-        return Held(empty, empty, empty, empty)
+        return Held(group=empty, requested=empty, peak=empty, residual=empty)
     running = np.cumsum(events.delta[rows])
     before = np.where(first > 0, running[first - 1], 0)
     last = np.append(first[1:], len(rows)) - 1
     requested = np.add.reduceat(np.maximum(events.delta[rows], 0), first)
-    return Held(groups, requested, np.maximum.reduceat(running, first) - before, running[last] - before)
+    return Held(
+        group=groups,
+        requested=requested,
+        peak=np.maximum.reduceat(running, first) - before,
+        residual=running[last] - before,
+    )

@@ -7,14 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from decimal import ROUND_HALF_EVEN, Decimal, InvalidOperation
-from typing import Any
 
 import numpy as np
 from msgspec import Raw
-from numpy.typing import NDArray
 
-Ints = NDArray[Any]
-"""Whole numbers, of whatever width."""
+from stepscope.model.columns import Array
 
 MISSING = -(1 << 63)
 _COMMA, _DOT, _ZERO, _NINE = b",.09"
@@ -22,21 +19,21 @@ _MOST_DIGITS = 16
 """Digits of microseconds whose nanoseconds fit int64, if the first is not 9."""
 
 
-def nanoseconds(tokens: Sequence[Raw | bytes]) -> Ints:
+def nanoseconds(tokens: Sequence[Raw | bytes]) -> Array:
     """Microseconds as JSON text to integer nanoseconds; MISSING where the text is no number.
 
     Quoted numbers, exponents and more than three decimals are understood, to the nearest nanosecond.
     """
     if not tokens:
         return np.empty(0, np.int64)
-    text = b",".join(tokens)
+    text = b",".join(tokens).replace(b'"', b"")
     plain = _plain_nanoseconds(text, len(tokens))
     if plain is not None:
         return plain
     return np.fromiter((_one(bytes(token)) for token in tokens), np.int64, len(tokens))
 
 
-def _plain_nanoseconds(text: bytes, count: int) -> Ints | None:
+def _plain_nanoseconds(text: bytes, count: int) -> Array | None:
     """All tokens at once where each is digits with at most three decimals, else None."""
     chars = np.frombuffer(text, np.uint8)
     end = np.append(np.flatnonzero(chars == _COMMA), len(chars))
@@ -91,9 +88,26 @@ def small(value: object, default: int) -> int:
     return found if 0 <= found < 1 << 31 else default
 
 
-def integers(values: Sequence[object], default: int) -> Ints:
+def integers(values: Sequence[object], default: int) -> Array:
     """`integer` of each value."""
     try:
         return np.array([default if v is None else v for v in values], np.int64)
     except (OverflowError, TypeError, ValueError):
         return np.fromiter((integer(v, default) for v in values), np.int64, len(values))
+
+
+def identities(values: Sequence[object]) -> Array:
+    """Numbers that only tell things apart, as signed 64 bits. 0 stands for none, also for negative ones.
+
+    Some writers print 64-bit numbers without a sign: 2^64-1 is a number, -1 is none.
+    """
+    try:
+        numbers = np.array([0 if v is None else v for v in values], np.int64)
+    except (OverflowError, TypeError, ValueError):
+        return np.fromiter((_identity(value) for value in values), np.int64, len(values))
+    return np.maximum(numbers, 0)
+
+
+def _identity(value: object) -> int:
+    is_negative = str(value).strip().startswith("-")
+    return 0 if is_negative else integer(value, 0)

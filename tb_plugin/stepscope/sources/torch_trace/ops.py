@@ -1,4 +1,4 @@
-"""The ops and annotations of a trace: their tree, steps, scopes and call sites."""
+"""The ops and named ranges of a trace: their tree, and the profiled steps."""
 
 from __future__ import annotations
 
@@ -7,25 +7,38 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepscope.sources.torch_trace.columns import EventColumns, Interner
-from stepscope.sources.torch_trace.numbers import Ints
-from stepscope.sources.torch_trace.python import PythonFrames, is_module, module_name, parse_frame
-from stepscope.sources.torch_trace.trees import Bools, Ranges, nearest, nest, nesting_order, paths, self_time
+from stepscope.model.columns import Array
+from stepscope.sources.torch_trace.columns import EventColumns
+from stepscope.sources.torch_trace.kinds import ANNOTATION
+from stepscope.sources.torch_trace.python import PythonFrames
+from stepscope.sources.torch_trace.trees import (
+    Bools,
+    Ranges,
+    clipped_ends,
+    nearest,
+    nest,
+    nesting_order,
+    self_time,
+)
 
 _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
-_ANNOTATION = "user_annotation"
+_COMMUNICATION = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
+"""Ranges of communication end with it, whatever else their thread does meanwhile."""
+_ENTER_CALL = re.compile(r".*_record_function_enter")
+_ITERATION = re.compile(r"execute_(?:\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|step\[[A-Z_]+ .*\]")
+"""Iterations of vLLM (`execute_context_0(0)_generation_16(16)`) and SGLang (`step[DECODE bs=4]`)."""
 
 
 @dataclass(frozen=True)
 class StepRanges:
     """The profiled steps in order of time."""
 
-    id: Ints
-    name: Ints
-    start: Ints
-    duration: Ints
+    id: Array
+    name: Array
+    start: Array
+    duration: Array
 
-    def at(self, time: Ints) -> Ints:
+    def at(self, time: Array) -> Array:
         """The step that is running at each moment, -1 outside every step."""
         if not len(self.start):
             return np.full(len(time), -1, np.int64)
@@ -36,183 +49,175 @@ class StepRanges:
 
 @dataclass(frozen=True)
 class OpTree:
-    """Ops and annotations in nesting order.
+    """Ops and named ranges in nesting order.
 
     Attributes:
+        ranges: Their times, as the trace has them, and their tree.
         name, dims, stack, properties: In the tables of the trace's columns.
+        duration: Up to the end of the range around, at most.
+        overrun: By how much each range outlasts the range around it.
         sequence: Number of the autograd node that the op made or runs, -1 for none.
         forward_thread: Above 0 for backward ops.
+        collective_sequence, source, destination: Of calls that communicate, else -1.
         is_annotation: Whether a row is a user's named range or a step, else an op.
         is_step: Whether a row is a profiler step.
     """
 
     ranges: Ranges
-    name: Ints
-    duration: Ints
-    self_duration: Ints
-    dims: Ints
-    stack: Ints
-    properties: Ints
-    sequence: Ints
-    forward_thread: Ints
+    name: Array
+    duration: Array
+    self_duration: Array
+    overrun: Array
+    dims: Array
+    stack: Array
+    properties: Array
+    sequence: Array
+    forward_thread: Array
+    collective_sequence: Array
+    source: Array
+    destination: Array
     is_annotation: Bools
     is_step: Bools
     steps: StepRanges
 
-    def op_around(self, thread: Ints, time: Ints) -> Ints:
-        """The innermost op (annotations do not count) that is running on the thread, -1 where none is."""
-        return nearest(self.ranges.around(thread, time, time), self.ranges.parent, ~self.is_annotation)
+    def middle(self) -> Array:
+        """The middle of each named range, the start of each op."""
+        start = self.ranges.start
+        return np.where(self.is_annotation, start + (self.ranges.end - start) // 2, start)
+
+    def op_around(self, thread: Array, time: Array) -> Array:
+        """The innermost op that is running on the thread, -1 where none is. Ranges do not count."""
+        around = self.ranges.around(thread, time, time)
+        return nearest(around, self.ranges.parent, ~self.is_annotation)
+
+    def owner(self, around: Array) -> Array:
+        """The op or named range that device work belongs to, whose launch has this row around it.
+
+        Profiler steps own no work.
+        """
+        return nearest(around, self.ranges.parent, ~self.is_step)
 
 
-def op_tree(columns: EventColumns, thread: Ints) -> OpTree:
-    """Nests a trace's ops and annotations by time on each thread."""
-    table = columns.ops
-    start, duration = table["start"], table["duration"]
-    on = thread[table["thread"]] if len(start) else np.empty(0, np.int64)
-    order = nesting_order(on, start, start + duration)
-    on, start, duration = on[order], start[order], duration[order]
-    parent = nest(on, start, start + duration)
-    name = table["name"][order].astype(np.int64)
-    annotation = columns.categories.index.get(_ANNOTATION, -1)
-    numbers = _step_numbers(columns)[name]
-    is_annotation = table["category"][order] == annotation
-    is_step = (numbers >= 0) & (is_annotation | (parent < 0))
-    return OpTree(
-        Ranges(on, start, start + duration, parent),
-        name,
-        duration,
-        self_time(parent, duration),
-        table["dims"][order].astype(np.int64),
-        table["stack"][order].astype(np.int64),
-        table["properties"][order].astype(np.int64),
-        table["sequence"][order],
-        table["forward_thread"][order],
-        is_annotation | is_step,
-        is_step,
-        _steps(numbers[is_step], name[is_step], start[is_step], duration[is_step]),
-    )
-
-
-def _step_numbers(columns: EventColumns) -> Ints:
-    names = columns.names.values()
-    found = (_STEP.fullmatch(text) for text in names)
-    return np.fromiter((int(m[1]) if m else -1 for m in found), np.int64, len(names))
-
-
-def _steps(number: Ints, name: Ints, start: Ints, duration: Ints) -> StepRanges:
-    order = np.argsort(start, kind="stable")
-    return StepRanges(number[order], name[order], start[order], duration[order])
-
-
-@dataclass(frozen=True)
-class ScopePaths:
-    """The chains of named ranges and modules.
-
-    Attributes:
-        of_op: The chain around each op, or that ends in each annotation, in the tree; -1 for none.
-        of_module: The chain that ends in each module frame (-1 for other frames).
-        parent, name: The tree, names in `names`.
-    """
-
-    of_op: Ints
-    of_module: Ints
-    parent: Ints
-    name: Ints
-    names: list[str]
-
-
-def scope_paths(columns: EventColumns, ops: OpTree, python: PythonFrames, frame: Ints) -> ScopePaths:
-    """Orders named ranges and modules into one tree: what is around a thing is whichever of both started last.
+def nest_ops(columns: EventColumns, thread: Array, frames: PythonFrames) -> OpTree:
+    """Nests a trace's ops and named ranges by time on each thread.
 
     Args:
-        frame: The Python frame around each op.
+        thread: The thread of each number in `columns.threads`.
+        frames: The trace's Python frames.
     """
-    is_range = ops.is_annotation & ~ops.is_step
-    in_range = nearest(np.arange(len(ops.name)), ops.ranges.parent, is_range)
-    above_range = nearest(ops.ranges.parent, ops.ranges.parent, is_range)
-    in_module = python.module_of(frame)
-    count, frames = len(ops.name), python.ranges
-    # One index space: annotations first, then frames that are modules.
-    starts = np.concatenate([ops.ranges.start, frames.start, [np.iinfo(np.int64).min]])
+    table = columns.ops
+    start = table["start"]
+    end = start + table["duration"]
+    on = thread[table["thread"]] if len(start) else np.empty(0, np.int64)
+    order, ranges = _nested(on, start, end)
+    crossing = order[_outlasting(ranges)]
+    if len(crossing):
+        above = np.full(len(order), -1, np.int64)
+        above[order] = np.where(ranges.parent >= 0, order[ranges.parent], -1)
+        in_file = Ranges(thread=on, start=start, end=end, parent=above)
+        ends = _ends_by_nature(columns, crossing, in_file, frames)
+        order, ranges = _nested(on, start, ends)
+    on, start, end, parent = ranges.thread, ranges.start, ranges.end, ranges.parent
+    raw_end = (table["start"] + table["duration"])[order]
+    clipped = clipped_ends(parent, start, end)
+    duration = clipped - start
 
-    def later(of_range: Ints, of_module: Ints) -> Ints:
-        module = np.where(of_module >= 0, of_module + count, -1)
-        return np.where(starts[module] > starts[of_range], module, of_range)
-
-    around_module = nearest(ops.ranges.around(frames.thread, frames.start, frames.start), ops.ranges.parent, is_range)
-    before = in_module >= 0
-    before[before] = frames.start[in_module[before]] < ops.ranges.start[before]
-    parent_of_range = later(above_range, np.where(before, in_module, -1))
-    parent_of_module = later(around_module, python.module_of(frames.parent))
-    parent = np.concatenate([parent_of_range, parent_of_module])
-    interner = Interner()
-    texts = [module_name(text) for text in columns.names.values()]
-    number = interner.of(texts).astype(np.int64)
-    kept = np.concatenate([is_range, python.is_module])
-    row = np.cumsum(kept) - 1
-    kept_parent = parent[kept]
-    tree = paths(
-        np.where(kept_parent >= 0, row[kept_parent], -1),
-        number[np.concatenate([ops.name, python.name])[kept]],
+    name = table["name"][order].astype(np.int64)
+    annotation = columns.categories.index.get(ANNOTATION, -1)
+    is_annotation = table["category"][order] == annotation
+    numbers = _step_numbers(columns)[name]
+    is_step = (numbers >= 0) & (is_annotation | (parent < 0))
+    if is_step.any():
+        steps = _steps(numbers, is_step, name=name, start=start, duration=duration)
+    else:
+        steps = _iterations(columns, ranges, is_annotation, name=name, duration=duration)
+    return OpTree(
+        ranges=ranges,
+        name=name,
+        duration=duration,
+        self_duration=self_time(parent, duration),
+        overrun=raw_end - clipped,
+        dims=table["dims"][order].astype(np.int64),
+        stack=table["stack"][order].astype(np.int64),
+        properties=table["properties"][order].astype(np.int64),
+        sequence=table["sequence"][order],
+        forward_thread=table["forward_thread"][order],
+        collective_sequence=table["collective_sequence"][order],
+        source=table["source"][order],
+        destination=table["destination"][order],
+        is_annotation=is_annotation | is_step,
+        is_step=is_step,
+        steps=steps,
     )
-    of = np.full(len(kept) + 1, -1, np.int64)
-    of[:-1][kept] = tree.of
-    around_op = np.where(is_range, np.arange(count), later(in_range, in_module))
-    return ScopePaths(of[around_op], of[count:-1], tree.parent, tree.key, interner.values())
 
 
-@dataclass(frozen=True)
-class CallSites:
-    """Call stacks as a tree, and the one of each op.
+def _nested(thread: Array, start: Array, end: Array) -> tuple[Array, Ranges]:
+    """The nesting order of ranges, and the ranges in it."""
+    order = nesting_order(thread, start, end)
+    on, begin, stop = thread[order], start[order], end[order]
+    return order, Ranges(thread=on, start=begin, end=stop, parent=nest(on, begin, stop))
 
-    Attributes:
-        of_op: In the tree, -1 where the trace says nothing.
-        parent, frame: The tree; frames in `frames`.
-        frames: File, line and function.
+
+def _outlasting(ranges: Ranges) -> Array:
+    """The ranges that end after their parents."""
+    rows: Array = np.flatnonzero(ranges.parent >= 0)
+    return rows[ranges.end[rows] > ranges.end[ranges.parent[rows]]]
+
+
+def _ends_by_nature(columns: EventColumns, crossing: Array, ranges: Ranges, frames: PythonFrames) -> Array:
+    """The end of each range, where two cross and one of them ends earlier by its nature.
+
+    Communication that outlasts the op which starts it ends with the op: later ops of the thread are
+    not in it. A named range starts in its own enter call, so an op of that call ends where the
+    range starts.
+
+    Args:
+        crossing: The ranges that outlast their parents.
+        ranges: All of them, as rows of `columns.ops`.
     """
-
-    of_op: Ints
-    parent: Ints
-    frame: Ints
-    frames: list[tuple[str, int, str]]
-
-
-def call_sites(columns: EventColumns, ops: OpTree, python: PythonFrames, frame: Ints) -> CallSites:
-    """The call stack of each op: of the Python frame around it, else as its arguments say, else its caller's."""
     texts = columns.names.values()
-    interner = Interner()
-    used = np.unique(python.trace_name)
-    number = np.full(len(texts), -1, np.int64)
-    number[used] = interner.of([parse_frame(texts[i]) for i in used.tolist()])
-    parents = python.trace_parent.tolist()
-    frames = number[python.trace_name].tolist()
-    known: dict[tuple[int, int], int] = {}
-    of_stack = np.fromiter(
-        (_grow(text, interner, parents, frames, known) for text in columns.stacks.values()),
-        np.int64,
-        len(columns.stacks.index),
-    )
-    own = of_stack[ops.stack] if len(of_stack) else np.full(len(ops.stack), -1, np.int64)
-    around = python.trace_of(frame)
-    own = np.where(around >= 0, around, own)
-    source = nearest(np.arange(len(own)), ops.ranges.parent, own >= 0)
-    of_op = np.where(source >= 0, own[source], -1) if len(own) else own
-    return CallSites(of_op, np.array(parents, np.int64), np.array(frames, np.int64), interner.values())
+    matches = np.fromiter((_COMMUNICATION.match(t) is not None for t in texts), bool, len(texts))
+    is_communication = matches[columns.ops["name"][crossing]]
+    start, end, parent = ranges.start, ranges.end, ranges.parent
+    ends: Array = end.copy()
+    asynchronous = crossing[is_communication]
+    ends[asynchronous] = end[parent[asynchronous]]
+    if not len(frames):
+        return ends
+
+    others = crossing[~is_communication]
+    frame = frames.ranges.around(ranges.thread[others], start[others], start[others])
+    is_entering = (frame >= 0) & frames.matches(_ENTER_CALL)[frame]
+    entered = others[is_entering]
+    ends[parent[entered]] = np.minimum(ends[parent[entered]], start[entered])
+    return ends
 
 
-def _grow(
-    text: bytes, interner: Interner, parents: list[int], frames: list[int], known: dict[tuple[int, int], int]
-) -> int:
-    """Adds a stack written as `inner;outer;...` to the tree; its innermost frame, -1 for an empty one."""
-    written = text.decode("utf-8", "replace").strip('"').split(";")
-    parts = [part for part in written if part.strip() and not is_module(part)]
-    above = -1
-    for part in reversed(parts):
-        frame = int(interner.of([parse_frame(part.strip())])[0])
-        row = known.get((above, frame))
-        if row is None:
-            row = known[above, frame] = len(parents)
-            parents.append(above)
-            frames.append(frame)
-        above = row
-    return above
+def _step_numbers(columns: EventColumns) -> Array:
+    """The number of the step that each name is of, -1 for other names."""
+    numbers = []
+    for text in columns.names.values():
+        match = _STEP.fullmatch(text)
+        numbers.append(int(match[1]) if match else -1)
+    return np.array(numbers, np.int64)
+
+
+def _steps(number: Array, is_step: Bools, *, name: Array, start: Array, duration: Array) -> StepRanges:
+    rows = np.flatnonzero(is_step)
+    rows = rows[np.argsort(start[rows], kind="stable")]
+    return StepRanges(id=number[rows], name=name[rows], start=start[rows], duration=duration[rows])
+
+
+def _iterations(
+    columns: EventColumns, ranges: Ranges, is_annotation: Bools, *, name: Array, duration: Array
+) -> StepRanges:
+    """The iterations of a serving engine as steps, of the thread that runs most of them."""
+    texts = columns.names.values()
+    matches = np.fromiter((_ITERATION.fullmatch(t) is not None for t in texts), bool, len(texts))
+    is_iteration = matches[name] & is_annotation
+    outer = nearest(ranges.parent, ranges.parent, is_iteration)
+    rows = np.flatnonzero(is_iteration & (outer < 0))
+    if len(rows):
+        threads, counts = np.unique(ranges.thread[rows], return_counts=True)
+        rows = rows[ranges.thread[rows] == threads[np.argmax(counts)]]
+    return StepRanges(id=np.arange(len(rows)), name=name[rows], start=ranges.start[rows], duration=duration[rows])

@@ -1,4 +1,4 @@
-"""The Python frames of a trace: their tree, the modules in it, and the call stacks they make."""
+"""The Python frames of a trace: their tree, and the call stacks that they make."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stepscope.model.columns import Array
 from stepscope.sources.torch_trace.columns import EventColumns
-from stepscope.sources.torch_trace.numbers import Ints
-from stepscope.sources.torch_trace.trees import Bools, Ranges, nearest, paths
+from stepscope.sources.torch_trace.trees import Bools, Ranges, climb, nearest, nest, paths
 
 _MODULE = "nn.Module: "
 _FRAME = re.compile(r"(?P<file>.*)\((?P<line>\d+)\): (?P<function>.*)", re.DOTALL)
@@ -22,9 +22,9 @@ FrameText = tuple[str, int, str]
 
 
 def parse_frame(text: str) -> FrameText:
-    """`file(line): function` in parts; what has no file (a builtin) is a function only, without its address."""
-    if found := _FRAME.fullmatch(text):
-        return found["file"], int(found["line"]) & 0x7FFFFFFF, found["function"]
+    """The parts of `file(line): function`. A builtin has no file, and loses its address."""
+    if parts := _FRAME.fullmatch(text):
+        return parts["file"], int(parts["line"]) & 0x7FFFFFFF, parts["function"]
     return "", 0, _ADDRESS.sub("", text)
 
 
@@ -36,79 +36,114 @@ class PythonFrames:
         ranges: Their times and tree.
         name: In the trace's names.
         is_module: Which frames are calls of modules that no named range stands for.
-        module: The innermost module around each frame, itself included, as a row; -1 where none is.
-        trace: The call stack of each frame in `trace_parent` and `trace_name`; modules are no frames of it.
+        trace: The call stack of each frame, in `trace_parent` and `trace_name`. Calls of modules
+            are no part of it.
         trace_parent: The tree of distinct call stacks, outermost frame at the top.
         trace_name: In the trace's names.
+        texts: The trace's names.
     """
 
     ranges: Ranges
-    name: Ints
-    duration: Ints
+    name: Array
+    duration: Array
     is_module: Bools
-    module: Ints
-    trace: Ints
-    trace_parent: Ints
-    trace_name: Ints
+    trace: Array
+    trace_parent: Array
+    trace_name: Array
+    texts: list[str]
 
-    def module_of(self, frame: Ints) -> Ints:
-        """The module around each frame, as a row; -1 where none is."""
-        return np.where(frame >= 0, self.module[frame], -1) if len(self.module) else np.full_like(frame, -1)
+    def __len__(self) -> int:
+        return len(self.name)
 
-    def trace_of(self, frame: Ints) -> Ints:
+    def matches(self, pattern: re.Pattern[str]) -> Bools:
+        """Which frames have a name that starts as the pattern says."""
+        matches: Bools = _matching(self.texts, pattern)[self.name]
+        return matches
+
+    def trace_of(self, frame: Array) -> Array:
         """The call stack of each frame, -1 where there is none."""
-        return np.where(frame >= 0, self.trace[frame], -1) if len(self.trace) else np.full_like(frame, -1)
+        if not len(self.trace):
+            return np.full_like(frame, -1)
+        return np.where(frame >= 0, self.trace[frame], -1)
 
 
-def python_frames(columns: EventColumns, thread: Ints) -> PythonFrames:
+def nest_frames(columns: EventColumns, thread: Array) -> PythonFrames:
     """Nests a trace's Python frames.
 
     Args:
         thread: The thread of each number in `columns.threads`.
     """
-    table = columns.python
+    table = columns.frames
     ids, start, duration = table["id"], table["start"], table["duration"]
     on = thread[table["thread"]] if len(ids) else np.empty(0, np.int64)
     order = np.lexsort((ids, -duration, start, on))
     ids, start, duration, on = ids[order], start[order], duration[order], on[order]
-    parent = _parents(ids, table["caller"][order])
+    end = start + duration
+    by_id = _parents(ids, table["caller"][order])
+    parent = _nearer_parents(by_id, on, start, end)
     name = table["name"][order].astype(np.int64)
+
     names = columns.names.values()
-    is_module = _matching(names, _MODULE_CALL)[name]
     rows = np.arange(len(ids))
+    is_module_call = _matching(names, _MODULE_CALL)[name]
     # The hook's range has the module's attribute path, which says more than the class and a count.
     is_hook = _matching(names, _SCOPE_HOOK)[name]
-    is_scope = is_module.copy()
-    named = nearest(rows[is_hook], parent, is_module)
-    is_scope[named[named >= 0]] = False
-    module = nearest(rows, parent, is_scope)
-    stack = paths(nearest(parent, parent, ~is_module), name)
-    trace, trace_parent, trace_name = _without(stack.of, stack.parent, stack.key, is_module, rows, parent)
+    is_module = is_module_call.copy()
+    named_by_hook = nearest(rows[is_hook], parent, is_module_call)
+    is_module[named_by_hook[named_by_hook >= 0]] = False
+
+    stack = paths(nearest(parent, parent, ~is_module_call), name)
+    frame = nearest(rows, parent, ~is_module_call)
+    is_used = np.zeros(len(stack), bool)
+    is_used[stack.of[~is_module_call]] = True
+    number = np.where(is_used, np.cumsum(is_used) - 1, -1)
+    above = stack.parent[is_used]
     return PythonFrames(
-        Ranges(on, start, start + duration, parent), name, duration, is_scope, module, trace, trace_parent, trace_name
+        ranges=Ranges(thread=on, start=start, end=end, parent=parent),
+        name=name,
+        duration=duration,
+        is_module=is_module,
+        trace=np.where(frame >= 0, number[stack.of[frame]], -1) if len(rows) else rows,
+        trace_parent=np.where(above >= 0, number[above], -1) if len(above) else above,
+        trace_name=stack.key[is_used],
+        texts=names,
     )
 
 
-def _without(
-    of: Ints, path_parent: Ints, path_name: Ints, is_module: Bools, rows: Ints, parent: Ints
-) -> tuple[Ints, Ints, Ints]:
-    """The call stacks of frames that are no modules; a module has that of the frame around it."""
-    frame = nearest(rows, parent, ~is_module)
-    kept = np.zeros(len(path_parent), bool)
-    kept[of[~is_module]] = True
-    number = np.where(kept, np.cumsum(kept) - 1, -1)
-    trace = np.where(frame >= 0, number[of[frame]], -1) if len(rows) else rows
-    above = path_parent[kept]
-    return trace, np.where(above >= 0, number[above], -1) if len(above) else above, path_name[kept]
-
-
-def _parents(ids: Ints, caller: Ints) -> Ints:
-    """The row of each frame's caller; -1 where it is not in the file or would not stand before the frame."""
+def _parents(ids: Array, caller: Array) -> Array:
+    """The row of each frame's caller, -1 where it is not in the file or not before the frame."""
+    if not len(ids):
+        return np.empty(0, np.int64)
     order = np.argsort(ids, kind="stable")
-    place = np.minimum(np.searchsorted(ids[order], caller), max(len(ids) - 1, 0))
-    row = order[place] if len(ids) else place
-    known = (caller >= 0) & (ids[row] == caller) & (row < np.arange(len(ids))) if len(ids) else np.empty(0, bool)
-    return np.where(known, row, -1)
+    place = np.minimum(np.searchsorted(ids[order], caller), len(ids) - 1)
+    row = order[place]
+    is_known = (caller >= 0) & (ids[row] == caller) & (row < np.arange(len(ids)))
+    return np.where(is_known, row, -1)
+
+
+def _nearer_parents(by_id: Array, thread: Array, start: Array, end: Array) -> Array:
+    """The parent of each frame, where its id may name a frame farther away.
+
+    Some writers skip frames that time shows between a frame and the caller that it names.
+    """
+    count = len(by_id)
+    if count < 2:
+        return by_id
+    previous = np.arange(-1, count - 1)
+    previous[1:][thread[1:] != thread[:-1]] = -1
+
+    def is_over(at: Array, rows: Array) -> Bools:
+        over: Bools = end[rows] <= start[at]
+        return over
+
+    # While ids are right, the frame that is open at the start is the parent.
+    by_time, _ = climb(previous, by_id, is_over)
+    is_nearer = (by_time > by_id) & (end[by_time] >= end)
+    if not is_nearer.any():
+        return by_id
+    by_time = nest(thread, start, end)
+    is_nearer = (by_time > by_id) & (end[by_time] >= end)
+    return np.where(is_nearer, by_time, by_id)
 
 
 def _matching(texts: list[str], pattern: re.Pattern[str]) -> Bools:

@@ -8,20 +8,25 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.torch_trace.numbers import Ints
+from stepscope.model.columns import Array
 
 Bools = NDArray[np.bool_]
 
+_CLIMB_STEPS = 32
+_MOST_LEVELS = 1000
+_ROWS_PER_LEVEL = 100
+"""Below so many rows per level, a step per level costs more than one per row."""
 
-def nesting_order(thread: Ints, start: Ints, end: Ints) -> Ints:
+
+def nesting_order(thread: Array, start: Array, end: Array) -> Array:
     """The order in which a range stands after all that may contain it; ties keep the order of the file."""
     return np.lexsort((-end, start, thread))
 
 
-def nest(thread: Ints, start: Ints, end: Ints) -> Ints:
+def nest(thread: Array, start: Array, end: Array) -> Array:
     """The parent of each range: the innermost one of its thread that is open when it starts, -1 at the top.
 
-    Ranges must be in `nesting_order`. A range that outlasts its parent stays its child: nothing is dropped.
+    Ranges must be in `nesting_order`. A range that outlasts its parent stays its child.
     """
     parent = np.empty(len(start), np.int64)
     open_ranges: list[int] = []
@@ -41,46 +46,102 @@ def nest(thread: Ints, start: Ints, end: Ints) -> Ints:
     return parent
 
 
-def self_time(parent: Ints, duration: Ints) -> Ints:
+def self_time(parent: Array, duration: Array) -> Array:
     """Each range's duration without its direct children."""
     children = np.zeros(len(parent) + 1, np.int64)
     np.add.at(children, parent, duration)
-    own: Ints = duration - children[:-1]
+    own: Array = duration - children[:-1]
     return own
 
 
-def climb(row: Ints, parent: Ints, wrong: Callable[[Ints, Ints], Bools]) -> Ints:
-    """Goes from rows up their parents while they are wrong; -1 where none is left.
+def clipped_ends(parent: Array, start: Array, end: Array) -> Array:
+    """The end of each range, but not later than that of its parent.
+
+    Two ranges of one thread that cross would count the time after the parent's end for the child,
+    and take it from the parent.
+    """
+    has_parent = parent >= 0
+    clipped: Array = np.where(has_parent, np.minimum(end, end[parent]), end) if len(end) else end
+    if np.array_equal(clipped, end):
+        return clipped
+    ends = end.tolist()
+    for row, above in enumerate(parent.tolist()):
+        if above >= 0 and ends[row] > ends[above]:
+            ends[row] = ends[above]
+    return np.maximum(np.array(ends, np.int64), start)
+
+
+def climb(row: Array, parent: Array, wrong: Callable[[Array, Array], Bools]) -> tuple[Array, Array]:
+    """Goes from rows up their parents while they are wrong, `_CLIMB_STEPS` steps at most.
 
     Args:
         wrong: Takes positions in `row` and the rows reached there, and tells which to leave.
+
+    Returns:
+        The rows reached, -1 where none is left; and the positions of those that are still wrong.
     """
-    found: Ints = row.copy()
-    active = np.flatnonzero(found >= 0)
-    while len(active):
-        active = active[wrong(active, found[active])]
-        found[active] = parent[found[active]]
-        active = active[found[active] >= 0]
-    return found
+    reached: Array = row.copy()
+    active = np.flatnonzero(reached >= 0)
+    for _ in range(_CLIMB_STEPS):
+        if not len(active):
+            break
+        active = active[wrong(active, reached[active])]
+        reached[active] = parent[reached[active]]
+        active = active[reached[active] >= 0]
+    if len(active):
+        active = active[wrong(active, reached[active])]
+    return reached, active
+
+
+def _open_ancestor(row: Array, parent: Array, end: Array, until: Array) -> Array:
+    """The first of each row and its ancestors that ends after a moment, by jumps of powers of two."""
+    count = len(parent)
+    # Row `count` stands above all, and never ends.
+    ancestor = np.append(np.where(parent >= 0, parent, count), count)
+    latest = np.append(end, np.iinfo(np.int64).max)
+    ancestors = [ancestor]
+    latest_ends = [latest]
+    while (ancestor != count).any():
+        # The latest end of 2^k rows: the row itself and those above it.
+        latest = np.maximum(latest, latest[ancestor])
+        ancestor = ancestor[ancestor]
+        ancestors.append(ancestor)
+        latest_ends.append(latest)
+    reached = row.copy()
+    for ancestor, latest in zip(reversed(ancestors), reversed(latest_ends), strict=True):
+        is_over = (reached != count) & (latest[reached] <= until)
+        reached[is_over] = ancestor[reached[is_over]]
+    return np.where(reached == count, -1, reached)
 
 
 @dataclass(frozen=True)
 class Ranges:
     """Time ranges on threads, by thread and start, with their tree."""
 
-    thread: Ints
-    start: Ints
-    end: Ints
-    parent: Ints
+    thread: Array
+    start: Array
+    end: Array
+    parent: Array
 
     def __len__(self) -> int:
         return len(self.start)
 
-    def around(self, thread: Ints, start: Ints, until: Ints) -> Ints:
-        """The innermost range of the thread that is open from `start` and at least to `until`, -1 where none is."""
-        return climb(self._last_started(thread, start), self.parent, lambda at, rows: self.end[rows] <= until[at])
+    def around(self, thread: Array, start: Array, until: Array) -> Array:
+        """The innermost range of the thread that is open from `start` and at least to `until`.
 
-    def _last_started(self, thread: Ints, time: Ints) -> Ints:
+        -1 where none is.
+        """
+
+        def is_over(at: Array, rows: Array) -> Bools:
+            over: Bools = self.end[rows] <= until[at]
+            return over
+
+        reached, deep = climb(self._last_started(thread, start), self.parent, is_over)
+        if len(deep):
+            reached[deep] = _open_ancestor(reached[deep], self.parent, self.end, until[deep])
+        return reached
+
+    def _last_started(self, thread: Array, time: Array) -> Array:
         found = np.full(len(time), -1, np.int64)
         order = np.argsort(thread, kind="stable")
         threads, first = np.unique(thread[order], return_index=True)
@@ -91,12 +152,25 @@ class Ranges:
         return found
 
 
-def nearest(row: Ints, parent: Ints, allowed: Bools) -> Ints:
+def nearest(row: Array, parent: Array, allowed: Bools) -> Array:
     """The nearest of each row and its ancestors that is allowed, -1 where none is."""
-    return climb(row, parent, lambda _, rows: ~allowed[rows])
+
+    def is_other(_: Array, rows: Array) -> Bools:
+        return ~allowed[rows]
+
+    reached, deep = climb(row, parent, is_other)
+    if len(deep):
+        # Deep trees: for every row at once, by pointer doubling.
+        jump = np.where(allowed, np.arange(len(parent)), parent)
+        further = np.where(jump >= 0, jump[jump], -1)
+        while not np.array_equal(further, jump):
+            jump = further
+            further = np.where(jump >= 0, jump[jump], -1)
+        reached[deep] = jump[reached[deep]]
+    return reached
 
 
-def depths(parent: Ints) -> Ints:
+def depths(parent: Array) -> Array:
     """How many ancestors each row has, by pointer doubling: deep trees cost a logarithm."""
     depth = (parent >= 0).astype(np.int64)
     ancestor = parent.copy()
@@ -118,24 +192,27 @@ class Paths:
         first: The first row of each path.
     """
 
-    of: Ints
-    parent: Ints
-    key: Ints
-    first: Ints
+    of: Array
+    parent: Array
+    key: Array
+    first: Array
 
     def __len__(self) -> int:
         return len(self.parent)
 
 
-def paths(parent: Ints, key: Ints) -> Paths:
+def paths(parent: Array, key: Array) -> Paths:
     """Gives rows with the same keys from the root down one path. Keys are small integers from 0."""
     depth = depths(parent)
+    level_count = int(depth.max(initial=-1)) + 1
     order = np.argsort(depth, kind="stable")
-    levels = np.searchsorted(depth[order], np.arange(int(depth.max(initial=-1)) + 2))
+    if level_count > _MOST_LEVELS and level_count * _ROWS_PER_LEVEL > len(parent):
+        return _paths_by_row(order, parent, key)
+    levels = np.searchsorted(depth[order], np.arange(level_count + 1))
     width = int(key.max(initial=0)) + 1
     of = np.empty(len(parent), np.int64)
-    codes: list[Ints] = []
-    firsts: list[Ints] = []
+    codes: list[Array] = []
+    firsts: list[Array] = []
     count = 0
     for low, high in zip(levels[:-1].tolist(), levels[1:].tolist(), strict=True):
         rows = order[low:high]
@@ -148,10 +225,38 @@ def paths(parent: Ints, key: Ints) -> Paths:
         count += len(distinct)
     code = np.concatenate(codes) if codes else np.empty(0, np.int64)
     first = np.concatenate(firsts) if firsts else np.empty(0, np.int64)
-    return Paths(of, code // width - 1, code % width, first)
+    return Paths(of=of, parent=code // width - 1, key=code % width, first=first)
 
 
-def distinct(*columns: Ints) -> tuple[Ints, Ints]:
+def _paths_by_row(order: Array, parent: Array, key: Array) -> Paths:
+    """`paths` of a tree that is so deep that each of its levels holds few rows.
+
+    Args:
+        order: The rows, parents before their children.
+    """
+    numbers: dict[tuple[int, int], int] = {}
+    parents = parent.tolist()
+    keys = key.tolist()
+    of = [-1] * len(parents)
+    first: list[int] = []
+    for row in order.tolist():
+        above = parents[row]
+        place = (of[above] if above >= 0 else -1, keys[row])
+        number = numbers.get(place)
+        if number is None:
+            number = numbers[place] = len(first)
+            first.append(row)
+        of[row] = number
+    places = np.array(list(numbers), np.int64).reshape(-1, 2)
+    return Paths(
+        of=np.array(of, np.int64),
+        parent=places[:, 0],
+        key=places[:, 1],
+        first=np.array(first, np.int64),
+    )
+
+
+def distinct(*columns: Array) -> tuple[Array, Array]:
     """Numbers the distinct rows of columns: the number of each row, and the first row of each number."""
     code = np.zeros(len(columns[0]), np.int64)
     for values in columns:
