@@ -15,12 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
+from stepscope.model.arrays import I32, I64
 from stepscope.model.columns import Group, Record, Strings, column
 from stepscope.pb import collectives_pb2
 
 I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
 
 
 class OpKind(IntEnum):

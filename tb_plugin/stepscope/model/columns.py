@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
 from stepscope.model import deltas, wire
+from stepscope.model.arrays import Array as Array
+from stepscope.model.arrays import Ints as Ints
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import common_pb2
-
-Array = NDArray[Any]
-Ints = NDArray[np.int64]
 
 _DTYPES: dict[str, int] = {name.lower(): number for name, number in common_pb2.DType.items() if number}
 _NUMPY: dict[int, np.dtype[Any]] = {number: np.dtype(name) for name, number in _DTYPES.items()}

@@ -16,15 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
+from stepscope.model.arrays import I32, I64, U64, Bools
 from stepscope.model.columns import Group, Record, Strings, column
 from stepscope.model.incore_capture import Activities, Dependencies, Functions, Tasks
 from stepscope.pb import incore_pb2
 
 I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 
 
 class StampKind(IntEnum):

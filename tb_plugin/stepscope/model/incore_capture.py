@@ -8,13 +8,10 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.model.arrays import I32, I64, U64, Bools
 from stepscope.model.columns import Group, column
 
 I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-U64 = NDArray[np.uint64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

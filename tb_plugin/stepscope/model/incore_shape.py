@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import RecordError
-from stepscope.model.incore import U64, Masks, SlotList
+from stepscope.model.arrays import U64
+from stepscope.model.incore import Masks, SlotList
 from stepscope.model.incore_values import exact, stamps, to_numpy
 
 _DEFAULT_DIMS: dict[int, tuple[str, ...]] = {

@@ -8,8 +8,8 @@ from typing import Any, TypeVar
 import numpy as np
 
 from stepscope.errors import RecordError
+from stepscope.model.arrays import U64
 from stepscope.model.columns import Group
-from stepscope.model.incore import U64
 
 G = TypeVar("G", bound=Group)
 

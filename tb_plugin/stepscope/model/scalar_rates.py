@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
+from stepscope.model.arrays import F64, I64
 from stepscope.model.columns import Header, Strings
 from stepscope.model.throughput import SAME_RATE, RateSamples, Reported, Throughput
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
 
 TORCH_XLA = {"examples/sec": "local", "average_examples/sec": "avg"}
 """torch_xla's tags, which it writes without a step."""

@@ -15,13 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
+from stepscope.model.arrays import F64, I32, I64
 from stepscope.model.columns import Group, Record, Strings, column
 from stepscope.pb import throughput_pb2
 
 I8 = NDArray[np.int8]
-I32 = NDArray[np.int32]
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
 
 UNKNOWN_NS = -(2**63)
 """The stamp of something whose time is not known."""

@@ -14,10 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.views.tree import Tree, inverse, levels
-
-Ints = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-Floats = NDArray[np.float64]
+from stepscope.model.arrays import Bools, Floats, Ints
 
 MAX_RECTANGLES = 1200
 """More could not be told apart, and would make answers large."""

@@ -14,8 +14,9 @@ import numpy as np
 from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.registry import lens_named
 from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.model.arrays import Bools, Ints
 from stepscope.model.profile import NodeKind
-from stepscope.panel.trees import Bools, Icicle, Ints, Opened, open_rows, sorted_rows, visible_rows
+from stepscope.panel.trees import Icicle, Opened, open_rows, sorted_rows, visible_rows
 from stepscope.session.analysis import analyze_record
 from stepscope.session.source import Source
 

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.model.arrays import I64
 from stepscope.model.incore_values import group
 from stepscope.model.profile import NodeSteps
-
-I64 = NDArray[np.int64]
 
 
 def accelerator_sums(node: NDArray[Any], nodes: int, start: I64, end: I64) -> NodeSteps:

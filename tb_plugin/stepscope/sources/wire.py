@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.model import wire
+from stepscope.model.arrays import I64
 from stepscope.model.wire import DELIMITED, FIXED32, FIXED64, VARINT, WireError
 
-I64 = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Bytes = NDArray[np.uint8]
 

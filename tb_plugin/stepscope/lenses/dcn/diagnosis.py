@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from stepscope.lenses.dcn.pairing import I64, Flags
+from stepscope.lenses.dcn.pairing import Flags
 from stepscope.lenses.dcn.rows import Row, by_total_stall
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives, OpKind
 
 if TYPE_CHECKING:

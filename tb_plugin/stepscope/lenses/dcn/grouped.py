@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.dcn.pairing import I64
+from stepscope.model.arrays import I64
 
 PERCENTS = {"min": 0, "p50": 50, "p95": 95, "max": 100}
 

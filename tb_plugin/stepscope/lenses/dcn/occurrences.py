@@ -18,7 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.dcn.pairing import I64, Flags, pair
+from stepscope.lenses.dcn.pairing import Flags, pair
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives, Identity, OpKind
 
 

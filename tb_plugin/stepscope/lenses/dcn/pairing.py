@@ -7,7 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-I64 = NDArray[np.int64]
+from stepscope.model.arrays import I64
+
 Flags = NDArray[np.bool_]
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 from stepscope.lenses.dcn.detail import detail, occurrence_rows
 from stepscope.lenses.dcn.options import DcnOptions
-from stepscope.lenses.dcn.pairing import I64
 from stepscope.lenses.dcn.rows import Row, by_total_stall
 from stepscope.lenses.dcn.tables import HostTable, rows_json
 from stepscope.lenses.dcn.tabulate import Pool
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives
 
 

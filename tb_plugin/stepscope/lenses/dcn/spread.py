@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.dcn.grouped import by_key, percentiles
-from stepscope.lenses.dcn.pairing import I64
 from stepscope.lenses.dcn.rows import FIGURES
 from stepscope.lenses.dcn.tables import HostTable
 from stepscope.lenses.dcn.tabulate import Pool
+from stepscope.model.arrays import I64
 
 SLOWER = 1.5
 """A core or host is a straggler when its mean stall is so many times the median of all."""

@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.dcn.occurrences import CoreCounts, Keys, Occurrences, find_occurrences
-from stepscope.lenses.dcn.pairing import I64, Flags, stable_order
+from stepscope.lenses.dcn.pairing import Flags, stable_order
 from stepscope.lenses.dcn.rows import FIGURES, Row
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives
 
 COUNTERS = tuple(f.name for f in dataclasses.fields(CoreCounts))

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.dcn.grouped import by_key, percentiles
-from stepscope.lenses.dcn.pairing import I64, Flags
+from stepscope.lenses.dcn.pairing import Flags
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives, Transfers
 
 SLOWER = 2.0

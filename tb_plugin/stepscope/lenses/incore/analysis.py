@@ -18,7 +18,7 @@ from stepscope.lenses.incore.collective import Collective, diagnose
 from stepscope.lenses.incore.combining import combine
 from stepscope.lenses.incore.exactness import difference
 from stepscope.lenses.incore.options import InCoreOptions
-from stepscope.lenses.incore.phases import Bools, Phases
+from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import probe_cost
 from stepscope.lenses.incore.problems import Problem, Problems, of_invocations, of_runs, of_task, warnings_of
 from stepscope.lenses.incore.result import InCoreResult
@@ -26,6 +26,7 @@ from stepscope.lenses.incore.runs import Pair, RunParts, pair_up, parts
 from stepscope.lenses.incore.selection import one_invocation
 from stepscope.lenses.incore.task import link
 from stepscope.lenses.incore.validation import validate
+from stepscope.model.arrays import Bools
 from stepscope.model.incore import InCore
 
 

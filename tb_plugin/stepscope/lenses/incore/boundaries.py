@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.errors import RecordError
 from stepscope.lenses.incore.exactness import TOP
+from stepscope.model.arrays import U64, Bools
 from stepscope.model.incore import InCore, Masks, Reducer, SlotList
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
 
 # The boundaries of a kernel with a collective: name, event, reducer, and whether only producers count.
 CANONICAL = (

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.model.arrays import I64
 from stepscope.model.incore import InCore
 
-I64 = NDArray[np.int64]
 Window = tuple[int, int]
 
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import reduce_members
-from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.exactness import difference
+from stepscope.model.arrays import U64, Array, Bools
 from stepscope.model.incore import Reducer
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -30,11 +27,11 @@ class Collective:
         first_release: The slots that were released first.
     """
 
-    arrival_skew: Ints
-    first_release_service: Ints
-    release_skew: Ints
-    full_release_tail: Ints
-    early_core_residence: Ints
+    arrival_skew: Array
+    first_release_service: Array
+    release_skew: Array
+    full_release_tail: Array
+    early_core_residence: Array
     resident: Bools
     last_arrival: Bools
     first_release: Bools

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from stepscope.lenses.incore.capture_document import capture_document
-from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.exactness import difference
 from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import Distribution
 from stepscope.lenses.incore.problems import NEVER_WRITTEN, REMEDIES, Problem
 from stepscope.lenses.incore.runs import deltas
+from stepscope.model.arrays import Array
 from stepscope.model.incore import Engine, InCore, Reducer, StampKind
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _distributions(phases: Phases) -> Json:
     return {"distributions": {name: _summary(column) for name, column in zip(names, columns, strict=True)}}
 
 
-def _summary(samples: Ints) -> Json | None:
+def _summary(samples: Array) -> Json | None:
     if not len(samples):
         return None
     found = Distribution(samples)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 
-Ints = NDArray[Any]
+from stepscope.model.arrays import Array
+
 """int64, or Python integers in an object array where 64 bits do not suffice."""
 
 TOP = np.uint64((1 << 64) - 1)
@@ -22,16 +21,16 @@ def counter_value(text: str) -> int | None:
     return value if 0 <= value <= TOP else None
 
 
-def difference(later: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> Ints:
+def difference(later: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> Array:
     """`later - earlier`, negative where later is the smaller, exact for any two counter values."""
-    wrapped: Ints = (later - earlier).view(np.int64)
+    wrapped: Array = (later - earlier).view(np.int64)
     if np.array_equal(wrapped < 0, later < earlier):
         return wrapped
-    exact: Ints = later.astype(object) - earlier.astype(object)
+    exact: Array = later.astype(object) - earlier.astype(object)
     return exact
 
 
-def median_x2(values: Ints) -> int | None:
+def median_x2(values: Array) -> int | None:
     """Twice the median, so that it stays an integer; None of nothing."""
     if not len(values):
         return None
@@ -40,7 +39,7 @@ def median_x2(values: Ints) -> int | None:
     return int(ordered[middle]) + int(ordered[middle if len(ordered) % 2 else middle - 1])
 
 
-def nearest_rank(values: Ints, percent: int) -> int | None:
+def nearest_rank(values: Array, percent: int) -> int | None:
     """The smallest value that at least `percent` of the values do not exceed; None of nothing."""
     if not len(values):
         return None

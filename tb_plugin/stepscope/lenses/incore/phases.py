@@ -6,17 +6,13 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import Boundary
 from stepscope.lenses.incore.collective import Collective
-from stepscope.lenses.incore.exactness import Ints
 from stepscope.lenses.incore.task import TaskLink
 from stepscope.lenses.incore.validation import Verdict
+from stepscope.model.arrays import U64, Array, Bools
 from stepscope.model.incore import InCore
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -39,8 +35,8 @@ class Phases:
     participating: Bools
     verdict: Verdict
     values: U64
-    cycles: Ints
-    total: Ints
+    cycles: Array
+    total: Array
     ordered: Bools
     collective: Collective | None
     task: TaskLink | None

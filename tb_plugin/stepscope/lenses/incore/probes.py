@@ -6,7 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepscope.lenses.incore.exactness import Ints, difference, median_x2, nearest_rank
+from stepscope.lenses.incore.exactness import difference, median_x2, nearest_rank
+from stepscope.model.arrays import Array
 from stepscope.model.incore import InCore
 
 
@@ -14,7 +15,7 @@ from stepscope.model.incore import InCore
 class Distribution:
     """Samples in cycles, with the figures that need no interpolation."""
 
-    samples: Ints
+    samples: Array
 
     @property
     def min(self) -> int:

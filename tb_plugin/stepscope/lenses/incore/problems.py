@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from stepscope.lenses.incore.runs import Pair, RunParts
 from stepscope.lenses.incore.task import TaskLink
 from stepscope.lenses.incore.validation import SlotProblem, Verdict
+from stepscope.model.arrays import Bools
 from stepscope.model.incore import InCore, Variant
-
-Bools = NDArray[np.bool_]
 
 REMEDIES = {
     "BAD_MAGIC": "Check that these slots write the row layout that the reader expects, and the slot map",

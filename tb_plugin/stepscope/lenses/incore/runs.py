@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.incore.exactness import Ints, difference
+from stepscope.lenses.incore.exactness import difference
+from stepscope.model.arrays import Array, Bools
 from stepscope.model.incore import InCore, Runs, Variant
-
-Bools = NDArray[np.bool_]
 
 _SETUP = ("device", "inputs", "configuration")
 
@@ -30,11 +29,11 @@ class RunParts:
         ordered: Whether each part ends after it starts.
     """
 
-    producer: Ints
-    gap: Ints
-    consumer: Ints
+    producer: Array
+    gap: Array
+    consumer: Array
     three_term_applies: Bools
-    total: Ints
+    total: Array
     ordered: Bools
 
 
@@ -70,7 +69,7 @@ def parts(runs: Runs) -> RunParts:
     )
 
 
-def pair_up(record: InCore, totals: Ints) -> tuple[Pair, ...]:
+def pair_up(record: InCore, totals: Array) -> tuple[Pair, ...]:
     """The pairs of the record's runs, in order of first appearance."""
     members: dict[int, dict[int, int]] = {}
     for row, (number, variant) in enumerate(zip(record.runs.pair.tolist(), record.runs.variant.tolist(), strict=True)):
@@ -79,7 +78,7 @@ def pair_up(record: InCore, totals: Ints) -> tuple[Pair, ...]:
     return tuple(_pair(record, number, found, totals) for number, found in members.items())
 
 
-def _pair(record: InCore, number: int, found: dict[int, int], totals: Ints) -> Pair:
+def _pair(record: InCore, number: int, found: dict[int, int], totals: Array) -> Pair:
     merged, split = found.get(Variant.MERGED, -1), found.get(Variant.SPLIT, -1)
     if min(merged, split) < 0:
         return Pair(number, merged, split, (), None)

@@ -5,13 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from stepscope.lenses.incore.exactness import Ints, counter_value, difference
+from stepscope.lenses.incore.exactness import counter_value, difference
+from stepscope.model.arrays import U64, Array, Bools
 from stepscope.model.incore import InCore
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)
@@ -31,9 +28,9 @@ class TaskLink:
     start: U64
     end: U64
     ordered: Bools
-    before: Ints
-    after: Ints
-    total: Ints
+    before: Array
+    after: Array
+    total: Array
 
 
 def link(record: InCore, values: U64, ordered: Bools) -> TaskLink | None:

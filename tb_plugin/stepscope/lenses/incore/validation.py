@@ -6,13 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.incore.boundaries import Boundary, Mask
+from stepscope.model.arrays import U64, Bools
 from stepscope.model.incore import CheckKind, InCore
-
-Bools = NDArray[np.bool_]
-U64 = NDArray[np.uint64]
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,9 @@ from stepscope.lenses.throughput.rates import Rates, SamplePoints, rates, sample
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.segments import segments
 from stepscope.lenses.throughput.statistics import statistics
+from stepscope.model.arrays import F64
 from stepscope.model.throughput import UNKNOWN_NS, Throughput
 from stepscope.model.throughput_merge import merge
-
-F64 = NDArray[np.float64]
 
 
 def analyze(records: Throughput | Sequence[Throughput], options: ThroughputOptions | None = None) -> ThroughputResult:

@@ -19,13 +19,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.pace import Pace
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from stepscope.model.arrays import F64, I64, Bools
 
 LEAST_INTERVALS = 8
 """With fewer log intervals blocks cannot be told from other causes."""

@@ -10,15 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.diagnosis import Diagnosis
 from stepscope.lenses.throughput.segments import Segment, after_warm_up, last_steps
+from stepscope.model.arrays import F64, I64
 from stepscope.model.throughput import Throughput
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True)

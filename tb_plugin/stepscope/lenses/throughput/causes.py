@@ -13,13 +13,9 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.arrivals import clusters
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
+from stepscope.model.arrays import F64, I64, Bools
 
 LEAST_STEPS = 20
 LEAST_SLOW = 5

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput import arrivals, causes, pauses
 from stepscope.lenses.throughput.arrivals import Blocks
 from stepscope.lenses.throughput.pace import Pace
 from stepscope.lenses.throughput.segments import span_intervals
+from stepscope.model.arrays import Bools
 from stepscope.model.throughput import PAUSE_KINDS, Throughput
-
-Bools = NDArray[np.bool_]
 
 MOST_STALLS = 20
 UNEVEN = 3.0

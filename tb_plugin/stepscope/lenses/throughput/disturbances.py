@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput import causes, messages, pauses
 from stepscope.lenses.throughput.causes import Change, SlowSteps
@@ -16,10 +15,8 @@ from stepscope.lenses.throughput.pauses import CatchUp
 from stepscope.lenses.throughput.rates import SamplePoints
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.lenses.throughput.segments import span_intervals
+from stepscope.model.arrays import I64, Bools
 from stepscope.model.throughput import PAUSE_KINDS, UNKNOWN_NS, ResetKind, Throughput
-
-Bools = NDArray[np.bool_]
-I64 = NDArray[np.int64]
 
 MOST_OF_A_KIND = 20
 MOST_SPANS = 5

@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.pace import Pace
-
-Bools = NDArray[np.bool_]
+from stepscope.model.arrays import Bools
 
 FLUCTUATION = 0.1
 LEAST_INTERVALS = 6

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.segments import Segment
+from stepscope.model.arrays import F64, I64, Bools
 from stepscope.model.throughput import Throughput
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
-Bools = NDArray[np.bool_]
 
 SECOND_NS = 1_000_000_000
 MILLISECOND_NS = 1_000_000

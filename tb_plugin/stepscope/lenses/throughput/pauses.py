@@ -6,14 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.pace import SECOND_NS, Pace
 from stepscope.lenses.throughput.segments import span_intervals
+from stepscope.model.arrays import Bools
 from stepscope.model.throughput import PAUSE_KINDS, Throughput
-
-Bools = NDArray[np.bool_]
-I64 = NDArray[np.int64]
 
 FIRST_RATIO = 1.3
 FIRST_OVER_SLOW = 1.25

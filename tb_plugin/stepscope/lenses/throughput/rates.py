@@ -11,14 +11,12 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.errors import OptionError
 from stepscope.lenses.throughput.options import ThroughputOptions
+from stepscope.model.arrays import F64, I64
 from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
 NS_PER_SECOND = 1e9
 BLOCK = 64
 MOST_SAMPLES = 5_000_000

@@ -6,10 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
+from stepscope.model.arrays import F64, I64
 
 
 @dataclass(frozen=True)

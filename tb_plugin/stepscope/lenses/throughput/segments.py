@@ -6,11 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepscope.model.arrays import I64
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, ResetKind, Throughput
-
-I64 = NDArray[np.int64]
 
 _CAUSES = {ResetKind.RESET: "reset", ResetKind.SESSION: "resume"}
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.result import Series, ThroughputResult
+from stepscope.model.arrays import F64
 from stepscope.model.throughput import PAUSE_KINDS
 
-F64 = NDArray[np.float64]
 LEFT_OUT = frozenset(PAUSE_KINDS)
 BLOCKS = 16
 LEAST_BLOCKS = 4

@@ -10,17 +10,15 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.averages import Part, training_part, window_part
 from stepscope.lenses.throughput.diagnosis import Diagnosis
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import Pace
 from stepscope.lenses.throughput.segments import Segment, span_intervals
+from stepscope.model.arrays import F64, I64
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
 
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
 NS_PER_SECOND = 1e9
 HISTOGRAM_BINS = 40
 

@@ -7,15 +7,14 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.lenses.trace.categories import Category, attribute
 from stepscope.lenses.trace.spans import Spans
 from stepscope.lenses.trace.tensor_cores import SAYS_NOTHING, YES, tensor_core_words
+from stepscope.model.arrays import Floats
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, Profile
 
-Floats = NDArray[np.float64]
 BLOCKS_PER_SM = "blocks per SM"
 OCCUPANCY = "est. achieved occupancy %"
 

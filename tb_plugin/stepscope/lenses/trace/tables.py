@@ -9,13 +9,14 @@ import numpy as np
 
 from stepscope.lenses.launchers import fold_device_time, launchers
 from stepscope.lenses.trace.categories import Category, attribute, node_categories
-from stepscope.lenses.trace.devices import BLOCKS_PER_SM, OCCUPANCY, Floats, numbers
+from stepscope.lenses.trace.devices import BLOCKS_PER_SM, OCCUPANCY, numbers
 from stepscope.lenses.trace.tensor_cores import (
     SAYS_NOTHING,
     YES,
     tensor_core_words,
     uses_tensor_cores,
 )
+from stepscope.model.arrays import Floats
 from stepscope.model.columns import Ints
 from stepscope.model.profile import NodeKind, Profile
 

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from stepscope.lenses.trace.categories import Category
-from stepscope.lenses.trace.devices import BLOCKS_PER_SM, Floats, numbers, sm_efficiency
+from stepscope.lenses.trace.devices import BLOCKS_PER_SM, numbers, sm_efficiency
 from stepscope.lenses.trace.lanes import LaidOut, LaneRow
 from stepscope.lenses.trace.launches import launched, queue_length
 from stepscope.lenses.trace.memory import MemorySeries
 from stepscope.lenses.trace.spans import Spans
+from stepscope.model.arrays import Floats
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
 

@@ -6,17 +6,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
+from stepscope.model.arrays import I64
 from stepscope.model.columns import Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
 from stepscope.model.incore_capture import Activities, Clock, Dependencies, Functions, Tasks
 from stepscope.model.incore_slots import cores_group, cores_of
 from stepscope.model.incore_values import group
-
-I64 = NDArray[np.int64]
 
 
 @dataclass(frozen=True)

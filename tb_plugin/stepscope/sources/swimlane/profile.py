@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.model.arrays import I64
 from stepscope.model.columns import Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import Engine, InCore
@@ -21,7 +22,6 @@ from stepscope.model.profile import (
 )
 from stepscope.sources.execution_sums import accelerator_sums
 
-I64 = NDArray[np.int64]
 _PS = 10**12
 
 

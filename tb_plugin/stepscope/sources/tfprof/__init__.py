@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from stepscope.errors import DamagedSource
+from stepscope.model.arrays import Ints
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Profile
@@ -29,7 +30,7 @@ from stepscope.model.wire import (
 )
 from stepscope.sources.content import content, release
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
-from stepscope.sources.tfprof.draft import Draft, FrameRows, Ints
+from stepscope.sources.tfprof.draft import Draft, FrameRows
 from stepscope.sources.tfprof.layout import lay_out
 from stepscope.sources.tfprof.nodes import NodeReader
 from stepscope.sources.wire import Messages, decode

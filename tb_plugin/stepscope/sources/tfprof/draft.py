@@ -14,13 +14,12 @@ from math import prod
 from typing import Any, TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepscope.model.arrays import Ints
 from stepscope.model.columns import Strings
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import Dims, LaneKind, Lanes, Shapes
 
-Ints = NDArray[np.int64]
 MAX_INT64 = (1 << 63) - 1
 
 R = TypeVar("R", bound="Rows")

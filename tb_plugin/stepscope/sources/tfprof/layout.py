@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.errors import DamagedSource
+from stepscope.model.arrays import Ints
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import (
@@ -35,7 +36,6 @@ from stepscope.sources.tfprof.draft import (
     FrameRows,
     InputRows,
     Interner,
-    Ints,
     MemoryRows,
     NodeRows,
     OutputRows,

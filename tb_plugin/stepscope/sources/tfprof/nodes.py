@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from stepscope.model.arrays import Ints
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import LaneKind
 from stepscope.sources.tfprof.attributes import attributes
@@ -14,7 +15,6 @@ from stepscope.sources.tfprof.draft import (
     Draft,
     ExecutionRows,
     InputRows,
-    Ints,
     MemoryRows,
     NodeRows,
     OutputRows,

@@ -17,10 +17,9 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.model.arrays import F64
 from stepscope.model.throughput import SAME_RATE, Throughput
 from stepscope.sources.throughput.console_lines import NS_PER_SECOND, Point
-
-F64 = NDArray[np.float64]
 
 STAMP_ERROR_S = 0.001
 LARGEST_DEVIATION_S = 0.25

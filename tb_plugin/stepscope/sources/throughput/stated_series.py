@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepscope.model.arrays import F64
 from stepscope.model.columns import Header, Strings
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.throughput import (
@@ -27,9 +27,6 @@ from stepscope.model.throughput import (
     Throughput,
 )
 from stepscope.sources.throughput.log_text import NS_PER_SECOND
-
-I64 = NDArray[np.int64]
-F64 = NDArray[np.float64]
 
 DIFFERENCE = 0.01
 """A stated rate further than this from the log's own counts is said."""

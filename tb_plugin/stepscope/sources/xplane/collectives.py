@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from stepscope.model import collectives as model
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Group, Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
-from stepscope.sources.wire import I64
 from stepscope.sources.xplane.cores import CoreTrace, distinct
 from stepscope.sources.xplane.hlo import Program
 from stepscope.sources.xplane.identity import ResolvedOp, Resolver

@@ -9,9 +9,9 @@ from dataclasses import dataclass
 import numpy as np
 from google.protobuf.message import DecodeError
 
+from stepscope.model.arrays import I64
 from stepscope.model.collectives import OpKind
 from stepscope.pb import xplane_pb2
-from stepscope.sources.wire import I64
 from stepscope.sources.xplane.hlo import TARGET, Instruction, group_size_of_target, parse_instruction
 from stepscope.sources.xplane.plane import Events, PlaneView, base_ns, text, window_ps
 

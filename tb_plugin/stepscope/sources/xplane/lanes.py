@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from stepscope.model.arrays import I64
 from stepscope.model.profile import LaneKind, NodeKind
-from stepscope.sources.wire import I64, Flags
+from stepscope.sources.wire import Flags
 from stepscope.sources.xplane.cores import OPS_LINE
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
 from stepscope.sources.xplane.plane import Events, EventStats, PlaneView, text

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.wire import I64, Flags, Messages, decode, read_numbers
+from stepscope.model.arrays import I64
+from stepscope.sources.wire import Flags, Messages, decode, read_numbers
 from stepscope.sources.xplane.file import EVENTS_FIELD, events_start, parse_line
 from stepscope.sources.xplane.runs import find_run
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from stepscope.model.arrays import I64
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import (
@@ -22,7 +23,7 @@ from stepscope.model.profile import (
     Steps,
 )
 from stepscope.sources.torch_trace.trees import distinct, nearest, nest, nesting_order, paths, self_time
-from stepscope.sources.wire import I64, Flags
+from stepscope.sources.wire import Flags
 from stepscope.sources.xplane.lanes import Lane, PlaneLanes, StepMarks
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps
 from stepscope.sources.xplane.tables import Tables

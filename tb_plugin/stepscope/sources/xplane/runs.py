@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.sources.wire import I64, PADDING, Bytes, Messages
+from stepscope.model.arrays import I64
+from stepscope.sources.wire import PADDING, Bytes, Messages
 
 LANES = 1024
 WINDOW = 64

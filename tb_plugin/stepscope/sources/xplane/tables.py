@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.model.arrays import I64
 from stepscope.model.columns import StringBuilder
 from stepscope.model.profile import Dims, Frames, Inputs, NodeKind, Nodes, OpTypes, Outputs, Scopes, Shapes, Traces
-from stepscope.sources.wire import I64
 from stepscope.sources.xplane.ops import Frame, OpInfo, ProgramOps
 from stepscope.sources.xplane.shapes import Shape
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.model.arrays import I64
 from stepscope.model.columns import StringBuilder
-from stepscope.sources.wire import I64
 from stepscope.sources.xplane.plane import Events, PlaneView
 
 HOST_PLANE = "/host:CPU"
