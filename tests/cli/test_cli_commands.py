@@ -66,7 +66,8 @@ def test_csv_has_a_line_per_row(capsys: pytest.CaptureFixture[str], logdir: Path
 def test_a_table_is_printed_by_default(capsys: pytest.CaptureFixture[str], logdir: Path) -> None:
     text = answer(capsys, "views", str(logdir))
     assert "aten::" in text
-    assert "total_exec_micros" in text.splitlines()[0]
+    assert "host total (us)" in text.splitlines()[0]
+    assert text.splitlines()[1].startswith("(total)")
 
 
 @pytest.mark.parametrize(

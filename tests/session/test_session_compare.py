@@ -215,10 +215,10 @@ def test_a_printed_comparison_shows_both_sides_largest_change_first(
 def test_ops_are_compared_by_what_each_does_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["views", TRACE, "--view", "op", "--compare", TRACE]) == 0
     printed = capsys.readouterr().out.splitlines()
-    own = {row["name"]: row["exec_micros"] for row in stepscope.open(TRACE).views(view="op").to_json()["nodes"]}
+    own = {row["name"]: row["cpu_exec_micros"] for row in stepscope.open(TRACE).views(view="op").to_json()["nodes"]}
     convolution = next(line for line in printed if line.startswith("aten::conv2d "))
     assert float(convolution.split()[1].replace(",", "")) == own["aten::conv2d"]
-    assert printed[-1] == "A, B and delta are self times in us."
+    assert printed[-1] == "A, B and delta are self host times in us."
 
 
 def test_an_answer_is_an_escaped_table_in_a_notebook(tmp_path: Path) -> None:
@@ -237,11 +237,12 @@ def head_of(html: str) -> list[str]:
 
 def test_a_view_in_a_notebook_shows_its_leading_figures_only() -> None:
     source = stepscope.open(TRACE)
-    first = ["name", "total_exec_micros", "share %", "exec_micros", "run_count"]
-    assert head_of(source.views(view="op")._repr_html_()) == [*first, "total_requested_bytes"]
+    first = ["name", "kind", "host self (us)", "% of host time", "host total (us)", "runs"]
+    assert head_of(source.views(view="op")._repr_html_()) == [*first, "total requested (bytes)"]
     chosen = source.views(view="op", order_by="peak_bytes", select=["occurrence", "params"])
     # No row has its own peak but ops; no row has parameters.
-    assert head_of(chosen._repr_html_()) == [*first, "total_peak_bytes", "peak_bytes", "total_definition_count"]
+    assert head_of(chosen._repr_html_()) == [*first, "total peak (bytes)", "self peak (bytes)", "nodes"]
+    assert "(total)" in chosen._repr_html_()
     assert '<td style="text-align:right">100.000</td>' in chosen._repr_html_()
 
 

@@ -52,9 +52,13 @@ export interface ErrorDocument {
 export interface ViewRow {
   readonly id: number;
   readonly name: string;
-  /** The op type that the row is coloured by, empty for rows without a node. */
+  /** What the row is: op, range, module, step, kernel, copy, runtime, scope, line or total. */
   readonly kind?: string;
-  /** Whether what it costs itself is also in the row that launched it: of kernels and runtime calls. */
+  /** The op type that the row is coloured by, empty for rows without a node. */
+  readonly color?: string;
+  /** Its share in the summed self time of the resource, null where that has none. */
+  readonly share?: Figure;
+  /** Whether the row that launched it has its self time: of kernels, copies and runtime calls. */
   readonly launched?: boolean;
   readonly depth: number;
   readonly parent: number;
@@ -75,6 +79,8 @@ export interface ViewColumn {
   readonly total: boolean;
 }
 
+export type Resource = "device" | "host" | "both";
+
 export interface Matches {
   readonly count: number;
   readonly index: number;
@@ -85,6 +91,12 @@ export interface Matches {
 
 export interface RowsDocument {
   readonly view: string;
+  /** Whose time shares and the order are of; `both` is tfprof's sum of host and device time. */
+  readonly resource?: Resource;
+  /** The self time of the resource. */
+  readonly time?: string;
+  /** The column that rows are sorted by where no other is chosen, `-` before it for descending. */
+  readonly order?: string;
   readonly total_rows: number;
   readonly visible_rows: number;
   readonly offset: number;
@@ -155,6 +167,8 @@ export interface ComparisonDocument {
   readonly rows_total?: number;
   /** Of views: whether profiles of unequally many steps are compared per step; and subtrees that may only have moved. */
   readonly per?: "step" | "total";
+  /** Of views: the self time that both sides are compared by. */
+  readonly time?: string;
   readonly renames?: readonly { readonly from: string; readonly to: string; readonly rows: number }[];
 }
 
@@ -164,4 +178,7 @@ export interface ComparedRow {
   readonly b: Readonly<Record<string, unknown>> | null;
   readonly delta: Readonly<Record<string, unknown>> | null;
   readonly state: "both" | "added" | "removed";
+  /** Of views: what the row is, and whether the row that launched it has its self time. */
+  readonly kind?: string;
+  readonly launched?: boolean;
 }

@@ -11,9 +11,7 @@ import { Card } from "./card";
 import { overviewVersion } from "./documents";
 
 const SHOWN = 8;
-/** Among the costliest rows are kernels and runtime calls, which are not shown: they are in the ops that launched them. */
 const ASKED = 60;
-const SELF = "exec_micros";
 
 /** Where the time of the newest profile goes, by op. */
 export function Breakdown() {
@@ -23,9 +21,11 @@ export function Breakdown() {
     const record = newestProfile(session);
     if (record === null) return null;
     const { run, name } = record;
-    return address("views", { run, name, view: "op", sort: `-${SELF}`, limit: ASKED });
+    return address("views", { run, name, view: "op", limit: ASKED });
   }, overviewVersion);
-  const note = profile === null ? "" : `${profile.run === "." ? profile.name : profile.run}, by op, self time`;
+  const resource = document.data.value?.resource ?? "both";
+  const time = resource === "both" ? "self time" : `self ${resource} time`;
+  const note = profile === null ? "" : `${profile.run === "." ? profile.name : profile.run}, by op, ${time}`;
   return (
     <Card title="Where the time goes" lens="views" note={note}>
       <StepParts profile={profile} />
@@ -116,20 +116,24 @@ function Stack({ label, parts }: StackProps) {
 function Shares({ document, profile }: { document: RowsDocument; profile: RunRecord | null }) {
   const session = useSession();
   const theme = session.theme.value;
-  const whole = time(document.root, `total_${SELF}`);
-  const costly = document.rows.filter((row) => row.parent >= 0 && row.launched !== true && time(row, SELF) > 0);
+  const self = document.time ?? "exec_micros";
+  const whole = time(document.root, `total_${self}`);
+  const costly = document.rows.filter((row) => row.parent >= 0 && row.launched !== true && time(row, self) > 0);
   const steps = new Set(document.steps.map(({ name }) => name));
   const rows = costly.filter(({ name }) => !steps.has(name)).slice(0, SHOWN);
-  const outside = sum(costly.filter(({ name }) => steps.has(name)));
-  const rest = whole - outside - sum(rows);
+  const outside = sum(
+    costly.filter(({ name }) => steps.has(name)),
+    self,
+  );
+  const rest = whole - outside - sum(rows, self);
   const show = (row: ViewRow) =>
     session.update({ lens: "trace", run: profile?.run ?? "", name: profile?.name ?? "", view: "op", search: row.name });
   if (rows.length === 0) return <p class="muted">No op of this profile has a time.</p>;
-  const parts = rows.map((row) => ({ row, share: time(row, SELF) / whole, colour: css(blockRgb(row.name, theme)) }));
+  const parts = rows.map((row) => ({ row, share: time(row, self) / whole, colour: css(blockRgb(row.name, theme)) }));
   return (
     <>
       <Stack
-        label={rows.map((row) => `${row.name} ${percent(time(row, SELF), whole)}`).join(", ")}
+        label={rows.map((row) => `${row.name} ${percent(time(row, self), whole)}`).join(", ")}
         parts={parts.map(({ row, share, colour }) => ({ key: row.id, share, colour, title: row.name }))}
       />
       <ul class="plain ranked">
@@ -142,7 +146,7 @@ function Shares({ document, profile }: { document: RowsDocument; profile: RunRec
                 {row.name}
               </button>
             </span>
-            <span class="muted num">{format("micros", time(row, SELF))}</span>
+            <span class="muted num">{format("micros", time(row, self))}</span>
           </li>
         ))}
         <Rest title="other ops" part={rest} whole={whole} />
@@ -163,8 +167,8 @@ function Rest({ title, part, whole }: { title: string; part: number; whole: numb
   );
 }
 
-function sum(rows: readonly ViewRow[]): number {
-  return rows.reduce((whole, row) => whole + time(row, SELF), 0);
+function sum(rows: readonly ViewRow[], name: string): number {
+  return rows.reduce((whole, row) => whole + time(row, name), 0);
 }
 
 function time(row: Readonly<Record<string, unknown>>, name: string): number {

@@ -13,7 +13,16 @@ export interface SnapshotView {
   readonly names: readonly string[];
   readonly paths: readonly string[];
   readonly kinds: readonly string[];
-  /** Rows whose cost is also that of the rows that launched them. */
+  readonly resource?: RowsDocument["resource"];
+  readonly time?: string;
+  readonly order?: string;
+  /** Of each row the op that it is coloured by. */
+  readonly colors: readonly string[];
+  /** Of each row its share in the summed self time of the resource. */
+  readonly shares: readonly (number | null)[];
+  /** Of each total the figures that add up, as the server says; the totals themselves where there are none. */
+  readonly addends: Readonly<Record<string, readonly number[]>>;
+  /** Rows whose self time is that of the rows that launched them. */
   readonly launched?: readonly number[];
   readonly parents: readonly number[];
   readonly figures: Readonly<Record<string, readonly (number | null)[]>>;
@@ -57,9 +66,12 @@ export class SnapshotTree {
     const open = this.open(question, matched);
     const visible = this.visible(whole(question, "root", 0), open, question.get("sort") ?? "");
     const offset = whole(question, "offset", 0);
-    const { view, columns, steps, problems, panes = [] } = this.view;
+    const { view, columns, steps, problems, panes = [], resource, time, order } = this.view;
     return {
       view,
+      ...(resource === undefined ? {} : { resource }),
+      ...(time === undefined ? {} : { time }),
+      ...(order === undefined ? {} : { order }),
       total_rows: this.size,
       visible_rows: visible.length,
       offset,
@@ -138,6 +150,8 @@ export class SnapshotTree {
       id: row,
       name: this.view.names[row] ?? "",
       kind: this.view.kinds[row] ?? "",
+      color: this.view.colors[row] ?? "",
+      share: this.view.shares[row] ?? null,
       launched: this.launched.has(row),
       depth: this.depths[row] ?? 0,
       parent: this.parent(row),
@@ -165,8 +179,8 @@ export class SnapshotTree {
     const tops = [...matched].filter((row) => !this.above(row).some((other) => matched.has(other)));
     const totals = this.view.columns.filter(({ total }) => total).map(({ name }) => name);
     const shares = totals.map((name): [string, number] => {
-      const values = this.view.figures[name] ?? [];
-      return [name, tops.reduce((sum, row) => sum + (values[row] ?? 0), 0) / (values[0] ?? 0)];
+      const value = this.value(name);
+      return [name, tops.reduce((sum, row) => sum + value(row), 0) / value(0)];
     });
     return Object.fromEntries(shares.filter(([, share]) => Number.isFinite(share)));
   }
@@ -178,11 +192,11 @@ export class SnapshotTree {
   }
 
   icicle(question: Question): IcicleDocument {
-    const metric = question.get("metric") ?? "total_exec_micros";
+    const metric = question.get("metric") ?? `total_${this.view.time ?? "exec_micros"}`;
     const drawing = new Drawing(whole(question, "width_px", 1000), whole(question, "levels", 50));
     const root = whole(question, "root", 0);
     const value = this.value(metric);
-    drawing.draw(root, value, this.children, (row) => [this.view.names[row] ?? "", this.view.kinds[row] ?? ""]);
+    drawing.draw(root, value, this.children, (row) => [this.view.names[row] ?? "", this.view.colors[row] ?? ""]);
     const { rects, names, colors } = drawing;
     const depths = rects.reduce((most, [, depth]) => Math.max(most, depth + 1), 0);
     return {
@@ -195,12 +209,10 @@ export class SnapshotTree {
     };
   }
 
-  /** Ops that call each other share their totals: only what each does itself adds up. */
+  /** The figure of a total that adds up (docs/time.md). */
   private value(metric: string): (row: number) => number {
-    const total = this.view.figures[metric] ?? [];
-    const own = this.view.figures[metric.replace(/^total_/, "")] ?? [];
-    const shared = this.view.view === "op" && this.view.nested;
-    return (row) => Math.max((shared && row > 0 ? own[row] : total[row]) ?? 0, 0);
+    const values = this.view.addends[metric] ?? this.view.figures[metric] ?? [];
+    return (row) => Math.max(values[row] ?? 0, 0);
   }
 
   /** Those of a row; null where the report does not hold them. */

@@ -59,16 +59,19 @@ interface ExportMenuProps {
   readonly url: (format: string) => string;
   /** What is drawn and can be saved too: what it is called, and where its canvas is. */
   readonly picture?: Picture | null;
+  readonly formats?: readonly string[];
 }
 
+const TABLES: readonly string[] = ["csv", "json"];
+
 /** The rows as a file. `e` opens it. */
-export function ExportMenu({ title, url, picture = null }: ExportMenuProps) {
+export function ExportMenu({ title, url, picture = null, formats = TABLES }: ExportMenuProps) {
   return (
     <Menu label="Export" title={`${title} (e)`} exports>
       <div class="check-list">
-        {["csv", "json"].map((format) => (
+        {formats.map((format) => (
           <a key={format} class="link" href={url(format)} download>
-            {format.toUpperCase()}
+            {TABLES.includes(format) ? format.toUpperCase() : format}
           </a>
         ))}
         {picture !== null && (

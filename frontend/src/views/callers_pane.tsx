@@ -12,7 +12,7 @@ import type { GridColumn } from "../ui/grid_column";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
 import { rowName } from "./columns";
-import { DEFAULT_METRIC, viewParameters } from "./questions";
+import { viewParameters } from "./questions";
 
 interface CallersDocument {
   readonly view: string;
@@ -36,7 +36,7 @@ export function CallersPane({ quantity }: { quantity: Quantity }) {
   const resource = useDocument<CallersDocument>(({ state, recordParameters }) => {
     const { metric, selected: id } = state.value;
     const question = { ...viewParameters(state.value, recordParameters.value), shape: "callers" };
-    return id > 0 ? address("views", { ...question, metric: metric || DEFAULT_METRIC, id }) : null;
+    return id > 0 ? address("views", { ...question, metric, id }) : null;
   });
   const down = { label: "Back to the tree", run: () => session.update({ direction: "down" }) };
   if (session.state.value.selected <= 0) {

@@ -1,6 +1,6 @@
 /** The columns of a view: figures beside their self, in one unit each, without those that are nothing throughout. */
 
-import type { Figure, RowsDocument, ViewColumn, ViewRow } from "../lib/documents";
+import type { Figure, Resource, RowsDocument, ViewColumn, ViewRow } from "../lib/documents";
 import type { PanelState } from "../lib/state";
 import { exact, formatIn, percent, type Quantity, type Scale, scaleFor } from "../lib/units";
 import type { GridColumn } from "../ui/grid_column";
@@ -24,20 +24,32 @@ export function wholeOf(name: string): string {
   return name.startsWith(TOTAL) ? name : TOTAL + name;
 }
 
+/** The total that icicles and searches are of where no other is chosen. */
+export function defaultMetric(head: RowsDocument | null): string {
+  return TOTAL + (head?.time ?? "exec_micros");
+}
+
 export function figureOf(row: Readonly<Record<string, unknown>>, name: string): Figure {
   const value = row[name];
   return typeof value === "number" ? value : null;
 }
 
 /** Columns that have something to say, each total followed by its self. */
-export function usefulColumns({ columns, root, rows }: RowsDocument): ViewColumn[] {
+export function usefulColumns({ columns, root, rows, resource, time = "", view }: RowsDocument): ViewColumn[] {
+  const byResource = resource === "device" || resource === "host";
+  // Of ops that call each other the self times are read first.
+  const selfFirst = byResource && view === "op" ? -1 : 1;
   const order = new Map(columns.map((column, at) => [column.name, at]));
-  const place = ({ name, total }: ViewColumn) =>
-    2 * (order.get(wholeOf(name)) ?? order.get(name) ?? 0) + (total ? 0 : 1);
+  const pair = (name: string) =>
+    byResource && wholeOf(name) === TOTAL + time ? -1 : (order.get(wholeOf(name)) ?? order.get(name) ?? 0);
+  const place = ({ name, total }: ViewColumn) => 2 * pair(name) + (total ? 0 : selfFirst / 2);
   const onHostOnly = (figureOf(root, "total_accelerator_exec_micros") ?? 0) === 0;
   const useful = columns.filter(({ name }) => {
-    // Without an accelerator all time is host time; the same figures twice would only take room.
-    if (onHostOnly && name.endsWith("cpu_exec_micros")) return false;
+    // Host and device time are not added up where time is read by resource.
+    if (byResource) {
+      if (/^(total_)?exec_micros$/.test(name)) return false;
+      // Without an accelerator all time is host time; the same figures twice would only take room.
+    } else if (onHostOnly && name.endsWith("cpu_exec_micros")) return false;
     const whole = wholeOf(name);
     if (order.has(whole)) return (figureOf(root, whole) ?? 0) !== 0;
     return rows.some((row) => figureOf(row, name) !== null);
@@ -85,6 +97,27 @@ export function figureColumn(column: ViewColumn, { root, rows }: RowsDocument): 
   };
 }
 
+const WHOLES: Readonly<Record<Resource, string>> = { device: "device time", host: "host time", both: "time" };
+
+/** The share of each row, headed by the whole that it is of. */
+export function shareColumn({ resource = "both", view }: RowsDocument): GridColumn<ViewRow> {
+  const title = `% of ${WHOLES[resource]}`;
+  const side =
+    view === "op" ? "Self time; of kernels, copies and runtime calls the time below their op" : "Time with all below";
+  return {
+    key: "share",
+    title,
+    help: `${side}, as a share of all ${WHOLES[resource]} added up`,
+    width: figureWidth(title, "", ["100.0"]),
+    numeric: true,
+    value: (row) => figureOf(row, "share"),
+    cell: (row) => {
+      const share = figureOf(row, "share");
+      return share === null ? { text: "—", tone: "muted" } : { text: (100 * share).toFixed(1), share };
+    },
+  };
+}
+
 /** Titles without the word that the unit says already. */
 export function shortTitle(title: string): string {
   return /^(self )?time$/.test(title) ? title : title.replace(/ time$/, "");
@@ -104,12 +137,12 @@ function figureCell(quantity: Quantity, scale: Scale, value: Figure, whole: Figu
 
 /** What a row is called; tfprof's word for its root says nothing to a reader. */
 export function rowName(name: string): string {
-  return name === "_TFProfRoot" || name === "" ? "(all)" : name;
+  return name === "_TFProfRoot" || name === "" ? "(total)" : name;
 }
 
 /** What a row is coloured by: its op type, else its kind, else its name. */
 export function colourKey(row: ViewRow): string {
-  return colourName(row.kind ?? "", row.name);
+  return colourName(row.color ?? "", row.name);
 }
 
 /** Ops by their type; lines of code by their file; scopes by their name. */

@@ -1,6 +1,6 @@
 /** Two profiles, aligned by stable path in each of the four views. */
 
-import { useMemo } from "preact/hooks";
+import { useCallback, useMemo } from "preact/hooks";
 import { address, snapshot } from "../lib/api";
 import type { Command } from "../lib/commands";
 import type { ComparisonDocument } from "../lib/documents";
@@ -17,7 +17,7 @@ import { Crumbs } from "./crumbs";
 import { below } from "./diverging";
 import { keyAbove } from "./diverging_pane";
 import { command, showView, viewCommands } from "./moves";
-import { DEFAULT_METRIC, viewParameters } from "./questions";
+import { viewParameters } from "./questions";
 
 export function ViewComparison() {
   const session = useSession();
@@ -35,14 +35,15 @@ function Compared({ document }: { document: ComparisonDocument }) {
   const flat = view === "op";
   const start = useMemo(() => rows.findIndex((row) => row.key === from), [rows, from]);
   const shown = useMemo(() => ({ ...document, rows: below(rows, start, flat) }), [document, rows, start, flat]);
+  const { time = "" } = document;
+  const figure = useCallback((name: string) => figureOf(name, time), [time]);
   const up = () => session.update({ from: keyAbove(rows, start, flat) });
   useCommands(useMemo(() => [command(["u", "Backspace"], "Up to the parent", up)], [session, rows, start, flat]));
   return (
     <Comparison
       document={shown}
-      figure={figureOf}
-      // Totals of ops that call each other, or themselves, hold the same time more than once.
-      first={flat ? "exec_micros" : DEFAULT_METRIC}
+      figure={figure}
+      first="cost_micros"
       rowTitle={view}
       rowName={rowName}
       controls={<Controls per={document.per ?? "total"} />}
@@ -139,7 +140,14 @@ function Renames({ document: { renames = [] } }: { document: ComparisonDocument 
   );
 }
 
-function figureOf(name: string): ComparedFigure {
+const RESOURCES: Readonly<Record<string, string>> = {
+  accelerator_exec_micros: "device time",
+  cpu_exec_micros: "host time",
+};
+
+/** The figure that adds up comes first; its title says whose time it is. */
+function figureOf(name: string, time: string): ComparedFigure {
+  if (name === "cost_micros") return { title: RESOURCES[time] ?? "time", quantity: "micros" };
   const title = name
     .replace(/^(accelerator_|cpu_)?exec_micros$/, "self_$&")
     .replace(/_micros$/, "")

@@ -23,6 +23,7 @@ export function courseOf(
   start: number,
   metric: string,
   order: readonly string[],
+  own = metric.replace(/^total_/, ""),
 ): Part[] {
   const parents = parentsOf(rows, false);
   const place = new Map(order.map((key, at) => [key, at]));
@@ -36,7 +37,6 @@ export function courseOf(
   const shown = inside.filter((part) => large.has(part)).sort(inOrder);
   const small = inside.filter((part) => !large.has(part));
   const folded = small.length === 0 ? [] : [sum(`${small.length.toLocaleString()} others`, small)];
-  const own = metric.replace(/^total_/, "");
   const itself = { key: "", name: "itself", a: sideOf(rows[start]?.a, own), b: sideOf(rows[start]?.b, own), at: -1 };
   let accumulated = 0;
   return [...shown, ...folded, ...(own === metric || sizeOf(itself) === 0 ? [] : [itself])].map((part) => {

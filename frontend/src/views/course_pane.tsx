@@ -53,7 +53,9 @@ function Drawn({ document, metric, quantity, start, order }: DivergingProps & { 
   const session = useSession();
   const { key } = session.state.value;
   const { rows } = document;
-  const parts = useMemo(() => courseOf(rows, start, metric, order), [rows, start, metric, order]);
+  // What adds up has no figure of its own beside it: the self time is that of the resource.
+  const own = metric === "cost_micros" ? (document.time ?? "") : metric.replace(/^total_/, "");
+  const parts = useMemo(() => courseOf(rows, start, metric, order, own), [rows, start, metric, order, own]);
   if (parts.length === 0) return <Empty title="Nothing is in this scope" />;
   const pick = (part: Part) => session.update(part.opens ? { from: part.key, key: part.key } : { key: part.key });
   return (

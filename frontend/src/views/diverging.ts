@@ -23,7 +23,8 @@ export interface Diverging {
 export function diverging(rows: readonly ComparedRow[], metric: string, flat: boolean, start = 0): Diverging {
   const sides = rows.map(({ a, b }) => [figure(a, metric), figure(b, metric)] as const);
   const change = sides.map(([a, b]) => (a === b ? 0 : (a - b) / Math.max(a, b)));
-  const width = sides.map(([a, b]) => Math.max(a, b));
+  // What an op launched is part of the op, which stands beside it here.
+  const width = sides.map(([a, b], row) => (flat && rows[row]?.launched === true ? 0 : Math.max(a, b)));
   const children = childrenOf(rows, flat);
   const names = rows.map(({ key }, row) => (row === 0 ? key : shortName(key, flat)));
   const rects: IcicleRect[] = [];

@@ -5,12 +5,11 @@ import { useMemo } from "preact/hooks";
 import { useCommands, useSession } from "../ui/session";
 import { Busy, Empty, Failure, Problems, Skeleton } from "../ui/states";
 import { CallersPane } from "./callers_pane";
-import { quantityIn } from "./columns";
+import { defaultMetric, quantityIn } from "./columns";
 import { ask, useDocuments } from "./documents";
 import { Drawer } from "./drawer";
 import { IciclePane } from "./icicle_pane";
 import { treeCommands } from "./moves";
-import { DEFAULT_METRIC } from "./questions";
 import { Toolbar, TreeCrumbs } from "./toolbar";
 import { TreePane } from "./tree_pane";
 
@@ -46,7 +45,7 @@ function Tree() {
             <IciclePane documents={documents} />
             <TreeCrumbs documents={documents} />
             {direction === "up" ? (
-              <CallersPane quantity={quantityIn(head, metric || DEFAULT_METRIC)} />
+              <CallersPane quantity={quantityIn(head, metric || defaultMetric(head))} />
             ) : (
               <TreePane documents={documents} head={head} />
             )}

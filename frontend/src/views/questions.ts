@@ -4,8 +4,6 @@ import { address, type Parameters } from "../lib/api";
 import type { PanelState } from "../lib/state";
 import { openDepth } from "./tree";
 
-/** The time of a row with all that belongs to it. */
-export const DEFAULT_METRIC = "total_exec_micros";
 const ICICLE_LEVELS = 40;
 /** A fixed grain: the picture is asked once and scaled to the width that there is. */
 const ICICLE_WIDTH_PX = 1600;
@@ -32,7 +30,7 @@ export function icicleAddress(state: PanelState, record: Parameters): string {
   return address("views", {
     ...viewParameters(state, record),
     shape: "icicle",
-    metric: state.metric || DEFAULT_METRIC,
+    metric: state.metric,
     root: state.root,
     width_px: ICICLE_WIDTH_PX,
     levels: ICICLE_LEVELS,

@@ -7,11 +7,11 @@ import { OptionChips } from "../ui/options";
 import { SearchBox } from "../ui/search_box";
 import { useSession } from "../ui/session";
 import { Picker } from "../ui/shell";
-import { figureOf, quantityIn, rowName, usefulColumns } from "./columns";
+import { defaultMetric, figureOf, quantityIn, rowName, usefulColumns } from "./columns";
 import { Crumbs } from "./crumbs";
 import type { Documents } from "./documents";
 import { goToMatch, showView, turn, upFrom } from "./moves";
-import { DEFAULT_METRIC, viewParameters } from "./questions";
+import { viewParameters } from "./questions";
 
 const VIEW_HELP: Record<View, string> = {
   op: "One row for each type of op",
@@ -20,14 +20,14 @@ const VIEW_HELP: Record<View, string> = {
   code: "The tree of source lines that made the ops",
 };
 /** Options with a control of their own, and those that only shape text output. */
-const ELSEWHERE = ["view", "step", "detail", "select", "output"];
+const ELSEWHERE = ["view", "step", "resource", "detail", "select", "output"];
 
 export function Toolbar({ documents }: { documents: Documents }) {
   const session = useSession();
   const state = session.state.value;
   const head = documents.rows.head.value;
   const matches = state.search === "" ? null : (head?.matches ?? null);
-  const metric = state.metric || DEFAULT_METRIC;
+  const metric = state.metric || defaultMetric(head);
   return (
     <>
       <div class="toolbar">
@@ -38,6 +38,7 @@ export function Toolbar({ documents }: { documents: Documents }) {
           onPick={(view) => showView(session, view)}
         />
         <span class="spacer" />
+        <ResourceSwitch head={head} />
         <StepPicker documents={documents} />
         <ColumnControls documents={documents} />
       </div>
@@ -116,8 +117,36 @@ function ColumnControls({ documents }: { documents: Documents }) {
         hidden={state.hidden}
         onHidden={(hidden) => session.update({ hidden })}
       />
-      <ExportMenu title="All rows of this view, in the source's units" url={exported} picture={ICICLE} />
+      <ExportMenu
+        title="All rows of this view, in the source's units"
+        url={exported}
+        picture={ICICLE}
+        formats={head.view === "code" ? [...FORMATS, "pprof"] : FORMATS}
+      />
     </>
+  );
+}
+
+/** Files of a view, as the command writes them. */
+const FORMATS = ["csv", "json", "text", "timeline", "speedscope"];
+
+/** Whose time is read: the device's or the host's. Nothing to choose where only one works, or tfprof adds both up. */
+function ResourceSwitch({ head }: { head: RowsDocument | null }) {
+  const session = useSession();
+  const device = head === null ? null : figureOf(head.root, "total_accelerator_exec_micros");
+  if (head === null || !device || (head.resource !== "device" && head.resource !== "host")) return null;
+  return (
+    <Switch
+      label="Time"
+      value={head.resource}
+      choices={[
+        { word: "device", title: "device", help: "Time of kernels and copies, by the op that launched them" },
+        { word: "host", title: "host", help: "Time on the host's threads" },
+      ]}
+      onPick={(word) =>
+        session.showRecord({ options: { ...session.state.value.options, resource: word }, sort: "", metric: "" })
+      }
+    />
   );
 }
 

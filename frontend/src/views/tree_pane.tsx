@@ -6,9 +6,8 @@ import { Grid } from "../ui/grid";
 import type { GridColumn } from "../ui/grid_column";
 import type { PagedRows } from "../ui/paged_rows";
 import { type Session, useSession } from "../ui/session";
-import { colourKey, figureColumn, onSide, rowName, usefulColumns } from "./columns";
+import { colourKey, figureColumn, onSide, rowName, shareColumn, usefulColumns } from "./columns";
 import type { Documents } from "./documents";
-import { DEFAULT_METRIC } from "./questions";
 import { arrow, toggle, turnBelow } from "./tree";
 
 const BELOW: Readonly<Record<string, boolean>> = { ArrowRight: true, ArrowLeft: false };
@@ -47,7 +46,7 @@ export function TreePane({ documents, head }: { documents: Documents; head: Rows
         count={head.visible_rows}
         row={(index) => rows.row(index)}
         id={(row) => `row-${row.id}`}
-        sort={state.sort || (state.options.order_by === undefined ? `-${DEFAULT_METRIC}` : "")}
+        sort={state.sort || (head.order ?? "")}
         onSort={(sort) => session.update({ sort })}
         cursor={cursor}
         onCursor={goTo}
@@ -102,7 +101,11 @@ function useColumns(session: Session, head: RowsDocument): GridColumn<ViewRow>[]
   return useMemo(() => {
     const useful = usefulColumns(head);
     const shown = useful.filter((column) => onSide(column, side, head) && !hidden.includes(column.name));
-    return [nameColumn(session, view, theme), ...shown.map((column) => figureColumn(column, head))];
+    const [first, ...rest] = shown.map((column) => figureColumn(column, head));
+    const named = nameColumn(session, view, theme);
+    if (first === undefined || hidden.includes("share"))
+      return [named, ...shown.map((column) => figureColumn(column, head))];
+    return [named, first, shareColumn(head), ...rest];
   }, [session, head, side, hidden, view, theme]);
 }
 
@@ -144,9 +147,13 @@ function TreeName({ row, theme, session }: TreeNameProps) {
       )}
       <span class="dot" style={{ background: css(blockRgb(colourKey(row), theme)) }} />
       <span class="name">{rowName(row.name)}</span>
+      {MARKED.includes(row.kind ?? "") && <span class="badge">{row.kind}</span>}
     </div>
   );
 }
+
+/** Kinds of rows that are said. Others are what the view is of: ops, scopes, lines. */
+const MARKED = ["range", "module", "step", "kernel", "copy", "runtime"];
 
 function Status({ head }: { head: RowsDocument }) {
   const { total_rows, visible_rows } = head;

@@ -61,7 +61,7 @@ function show(selected: number): string[] {
 test("shows who calls the selected row, with their share of its cost", async () => {
   const asked = show(4);
   await vi.waitFor(() => expect(document.querySelectorAll(".row")).toHaveLength(2));
-  expect(asked[0]).toContain("shape=callers&metric=total_exec_micros&id=4");
+  expect(asked[0]).toContain("shape=callers&id=4");
   expect(document.querySelector("#caller-1")?.textContent).toContain("linear");
   expect(document.querySelector("#caller-1")?.getAttribute("aria-level")).toBe("2");
   expect(document.body.textContent).toContain("2 cheaper ones left out");

@@ -1,6 +1,14 @@
 import { describe, expect, test } from "vitest";
 import type { RowsDocument, ViewColumn, ViewRow } from "../../src/lib/documents";
-import { figureColumn, onSide, rowName, shortTitle, usefulColumns } from "../../src/views/columns";
+import {
+  defaultMetric,
+  figureColumn,
+  onSide,
+  rowName,
+  shareColumn,
+  shortTitle,
+  usefulColumns,
+} from "../../src/views/columns";
 
 const column = (name: string, unit = "us"): ViewColumn => ({
   name,
@@ -72,6 +80,32 @@ describe("the columns of a view", () => {
     ]);
   });
 
+  test("leave out the sum of host and device time where time is read by resource, and begin with the resource", () => {
+    const root = { total_exec_micros: 9, total_accelerator_exec_micros: 3, total_cpu_exec_micros: 6 };
+    const device = { resource: "device", time: "accelerator_exec_micros" } as const;
+    expect(names(usefulColumns(head(root, { ...device, view: "op" })))).toEqual([
+      "accelerator_exec_micros",
+      "total_accelerator_exec_micros",
+      "cpu_exec_micros",
+      "total_cpu_exec_micros",
+    ]);
+    const host = { resource: "host", time: "cpu_exec_micros" } as const;
+    expect(names(usefulColumns(head(root, host)))).toEqual([
+      "total_cpu_exec_micros",
+      "cpu_exec_micros",
+      "total_accelerator_exec_micros",
+      "accelerator_exec_micros",
+    ]);
+    expect(defaultMetric(head(root, host))).toBe("total_cpu_exec_micros");
+  });
+
+  test("name the whole of their share", () => {
+    const column = shareColumn(head({}, { resource: "device" }));
+    expect(column.title).toBe("% of device time");
+    expect(column.cell(row({ share: 0.25 }))).toEqual({ text: "25.0", share: 0.25 });
+    expect(column.cell(row({})).text).toBe("—");
+  });
+
   test("do not say host time twice where there is no accelerator", () => {
     const found = usefulColumns(
       head({ total_exec_micros: 9, total_accelerator_exec_micros: 0, total_cpu_exec_micros: 9 }),
@@ -106,7 +140,7 @@ test("a figure has its share of the whole, and absent is not zero", () => {
 });
 
 test("names and titles are for readers", () => {
-  expect(rowName("_TFProfRoot")).toBe("(all)");
+  expect(rowName("_TFProfRoot")).toBe("(total)");
   expect(shortTitle("self accelerator time")).toBe("self accelerator");
   expect(shortTitle("self time")).toBe("self time");
 });

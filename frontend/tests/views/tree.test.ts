@@ -47,5 +47,5 @@ test("the questions carry the record, the view, its options and the window", () 
   expect(address("views", rowsParameters(state, record))).toBe(
     "views?run=a%2Fb&name=p&min_micros=5&view=scope&depth=3&toggled=4%2C2&root=3",
   );
-  expect(icicleAddress(state, record)).toContain("metric=total_exec_micros&root=3");
+  expect(icicleAddress(state, record)).toContain("shape=icicle&root=3");
 });

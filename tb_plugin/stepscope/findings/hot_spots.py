@@ -108,7 +108,8 @@ class HotSpots:
         result = self._view("op")
         if not len(result) or self.whole_micros <= 0:
             return
-        own, total = result.column("exec_micros"), result.column("total_exec_micros")
+        own = _added_micros(result)
+        total = result.column("total_exec_micros")
         large = [row for row in np.argsort(-total, kind="stable").tolist() if row and self._is_op(result, row)]
         large = [row for row in large if total[row] >= LEAST_SHARE * self.whole_micros][:_MOST_ASKED]
         members = [self._members(result, [row]) for row in large]
@@ -124,7 +125,7 @@ class HotSpots:
 
     def _op(self, result: ViewResult, row: int, covers: Array) -> HotSpot:
         """An op with all that it calls, counted once also where it calls itself."""
-        spot = self._spot(result, row, covers, float(result.column("exec_micros")[row]))
+        spot = self._spot(result, row, covers, float(_added_micros(result)[row]))
         if self._profile.nested:
             spot.micros = self._micros(spot)
         return spot
@@ -186,6 +187,12 @@ class HotSpots:
 
     def _micros(self, spot: HotSpot) -> float:
         return spot.weight * self._profile.tick_ps / PS_PER_US
+
+
+def _added_micros(result: ViewResult) -> Array:
+    """The time of each row that adds up: of launched work, whose self time its op has, the total."""
+    total = "total_exec_micros"
+    return result.in_unit(result.field(total), result.addends(total))
 
 
 def _own_ticks(profile: Profile) -> Array:

@@ -62,7 +62,7 @@ def views(query: Query) -> dict[str, Any]:
         return _rows(query, windows)
     if shape == "icicle":
         return windows.icicle(
-            metric=query.text("metric", "total_exec_micros"),
+            metric=query.text("metric"),
             root=query.integer("root", 0),
             width_px=query.integer("width_px", 1000),
             max_depth=query.integer("levels", 50),
@@ -70,7 +70,7 @@ def views(query: Query) -> dict[str, Any]:
     if shape == "node":
         return windows.node(query.integer("id", 0))
     if shape == "callers":
-        metric = query.text("metric", "total_exec_micros")
+        metric = query.text("metric")
         return callers_of(source, values, query.integer("id", 0), metric)
     known = ", ".join((*VIEW_SHAPES, *SHAPES))
     raise OptionError(f"unknown shape {shape!r}", where="query", remedy=f"Choose from: {known}")
@@ -86,13 +86,14 @@ def callers_of(
     source: Source,
     values: Mapping[str, Any],
     row: int,
-    metric: str = "total_exec_micros",
+    metric: str = "",
     limit: int = MOST_ROWS,
 ) -> dict[str, Any]:
     """The callers of a row at all its call sites. Those of an op are in the graph, else in the scopes."""
     windows = view_windows(source, values)
     windows.check_row(row)
     result = windows.result
+    metric = metric or windows.default_metric
     if result.view != "op":
         return callers(result, places_of(result, row), windows.total(metric), limit).to_json()
 
@@ -122,6 +123,9 @@ def _rows(query: Query, windows: Windows) -> dict[str, Any]:
     head = {
         "view": result.view,
         "options": dataclasses.asdict(result.resolved.options),
+        "resource": result.resolved.resource,
+        "time": result.time_field,
+        "order": windows.default_sort,
         "columns": [dataclasses.asdict(field) for field in result.fields],
         "steps": [{"id": number, "name": name} for number, name in result.steps],
         "problems": [problem.to_json() for problem in result.problems],

@@ -6,6 +6,7 @@ from typing import Any
 
 from stepscope.lenses.options import OptionSpec
 from stepscope.panel.documents import VIEW_SHAPES
+from stepscope.panel.export import FORMATS
 from stepscope.panel.trace_documents import SHAPES
 from stepscope.session.options import TABLES
 from stepscope.version import __version__
@@ -45,13 +46,13 @@ VIEWS = (
     OptionSpec("search", "str", "", "rows: text, or /regex/, /regex/i"),
     OptionSpec("match", "int", 0, "rows: the match to go to"),
     OptionSpec("root", "int", 0, "rows, icicle: the row to start from"),
-    OptionSpec("metric", "str", "total_exec_micros", "icicle, callers: the figure"),
+    OptionSpec("metric", "str", "", "icicle, callers: the total; by default that of the resource"),
     OptionSpec("levels", "int", 50, "icicle: how many are drawn"),
     *_WINDOW,
 )
 EXPORT = (
     OptionSpec("lens", "str", "views", "Whose rows", tuple(TABLES)),
-    OptionSpec("format", "str", "csv", "Of the file", ("csv", "json")),
+    OptionSpec("format", "str", "csv", "Of the file; all but csv and json are of views", FORMATS),
     OptionSpec(
         "shape",
         "str",

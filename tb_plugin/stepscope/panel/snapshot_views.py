@@ -17,6 +17,7 @@ from stepscope.model.columns import Ints
 from stepscope.panel.documents import callers_of
 from stepscope.panel.snapshot_entry import Extent, SnapshotEntry, entry
 from stepscope.panel.snapshot_trace import newest_profiles
+from stepscope.panel.windows import Windows
 from stepscope.session.catalog import RecordRef
 from stepscope.session.source import Source
 
@@ -83,7 +84,13 @@ def view_tree(result: ViewResult, extent: Extent) -> dict[str, Any]:
         "problems": problems,
         "names": result.names(rows),
         "paths": result.paths(rows),
-        "kinds": result.op_types(rows),
+        "resource": result.resolved.resource,
+        "time": result.time_field,
+        "order": Windows(result).default_sort,
+        "kinds": result.kind_words(rows),
+        "colors": result.op_types(rows),
+        "shares": result.shares(rows),
+        "addends": _addends(result, rows),
         "launched": [at for at, launched in enumerate(result.launched(rows)) if launched],
         "parents": [place.get(parent, -1) for parent in result.parent[rows].tolist()],
         "figures": result.figures(rows),
@@ -91,11 +98,23 @@ def view_tree(result: ViewResult, extent: Extent) -> dict[str, Any]:
     }
 
 
+def _addends(result: ViewResult, rows: Ints) -> dict[str, list[float]]:
+    """For each total whose figures do not add up those that do."""
+    addends = {}
+    for spec in result.fields:
+        if not spec.total:
+            continue
+        exact = result.addends(spec.name)
+        if (exact != result.exact(spec.name)).any():
+            addends[spec.name] = result.in_unit(spec, exact[rows]).tolist()
+    return addends
+
+
 def _by_cost(result: ViewResult, rows: Ints) -> Ints:
     """Rows, the costliest first: by time, else by how many nodes they hold."""
     known = {spec.name for spec in result.fields}
     keys: list[Any] = [rows]
-    for name in ("total_definition_count", "total_exec_micros"):
+    for name in ("total_definition_count", f"total_{result.time_field}"):
         if name in known:
             keys.append(-result.column(name)[rows])
     if len(keys) == 1:

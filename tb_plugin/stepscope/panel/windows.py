@@ -14,8 +14,8 @@ import numpy as np
 from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.registry import lens_named
 from stepscope.lenses.views import ViewResult, ViewsOptions
+from stepscope.lenses.views.options import ORDER_FIELDS, SELF_ORDERS
 from stepscope.model.arrays import Bools, Ints
-from stepscope.model.profile import NodeKind
 from stepscope.panel.trees import Icicle, Opened, open_rows, sorted_rows, visible_rows
 from stepscope.session.analysis import analyze_record
 from stepscope.session.source import Source
@@ -104,7 +104,11 @@ class Windows:
         return self.result.search(search, regex=False, ignore_case=True)
 
     def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
-        names, kinds, figures = self.result.names(rows), self.result.op_types(rows), self.result.figures(rows)
+        names = self.result.names(rows)
+        kinds = self.result.kind_words(rows)
+        colors = self.result.op_types(rows)
+        shares = self.result.shares(rows)
+        figures = self.result.figures(rows)
         launched = self.result.launched(rows)
         described: list[dict[str, Any]] = []
         for i, row in enumerate(rows.tolist()):
@@ -112,6 +116,8 @@ class Windows:
                 "id": row,
                 "name": names[i],
                 "kind": kinds[i],
+                "color": colors[i],
+                "share": shares[i],
                 "launched": launched[i],
                 "depth": int(self.tree.depth[row]),
                 "parent": int(self.tree.parent[row]),
@@ -144,15 +150,16 @@ class Windows:
         top = np.flatnonzero(matched & (self.tree.path_sums(matched.astype(np.int64)) == 1))
         shares: dict[str, float] = {}
         for field in (f.name for f in self.result.fields if f.total):
-            root = int(self.result.exact(field, [0])[0])
-            if root > 0:
-                shares[field] = int(self.result.exact(field, top).sum()) / root
+            addends = self.result.addends(field)
+            whole = int(addends[0])
+            if whole > 0:
+                shares[field] = int(addends[top].sum()) / whole
         return shares
 
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
         """The rectangles of an icicle of a total."""
         self.check_row(root)
-        metric = self.total(metric)
+        metric = self.total(metric or self.default_metric)
         found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
         real = found.row[found.row >= 0]
         names, name_index = _indexed(self.result.names(real))
@@ -178,15 +185,22 @@ class Windows:
         }
 
     def _laid_out(self, metric: str) -> Icicle:
-        values = self.result.column(metric)
-        if self.result.view == "op" and self.result.profile.nested:
-            # Ops that call each other share their totals, and what they launch or call of the accelerator's library
-            # counts for them: only what each op does itself adds up.
-            own = self.result.column(metric.removeprefix("total_"))
-            kinds = np.asarray(self.result.kinds(np.arange(len(own))))
-            adds_up = (kinds == NodeKind.OP) | (kinds == NodeKind.SCOPE)
-            values = np.concatenate((values[:1], np.where(adds_up, own, 0)[1:]))
-        return Icicle(self.tree, values)
+        return Icicle(self.tree, self.result.addends(metric))
+
+    @property
+    def default_metric(self) -> str:
+        """The total of the resource that the view is looked at by."""
+        return f"total_{self.result.time_field}"
+
+    @property
+    def default_sort(self) -> str:
+        """The column that rows are sorted by where no other is chosen, as `sort` takes it; empty for none."""
+        order = self.result.resolved.order_by
+        if order in SELF_ORDERS:
+            return f"-{SELF_ORDERS[order]}"
+        if order in ORDER_FIELDS:
+            return f"-total_{ORDER_FIELDS[order]}"
+        return "name" if order == "name" else ""
 
     def total(self, metric: str) -> str:
         """A total's name; raises OptionError where the view has none of that name."""

@@ -36,6 +36,7 @@ class ViewsValues(TypedDict, total=False):
     min_params: int
     min_float_ops: int
     min_occurrence: int
+    resource: Literal["device", "host", "both"] | None
     step: str | int | None
     average_over: Literal["node", "steps"]
     order_by: str | int | None
@@ -134,12 +135,14 @@ class LensMethods:
             min_params: Hide rows with fewer parameters of their own. Default: 0.
             min_float_ops: Hide rows with fewer float operations of their own. Default: 0.
             min_occurrence: Hide rows that run less often. Default: 0.
+            resource: Whose time rows are ordered by and shares are of; by default the device's
+                where one works, else the host's.
             step: `all` sums over the steps; `average`, or the number of one step.
             average_over: What `average` divides by: the steps that the node itself ran in, or all
                 profiled steps. Default: node.
-            order_by: What siblings are sorted by, largest first: name, bytes, peak_bytes,
+            order_by: What siblings are sorted by, largest first: name, depth, bytes, peak_bytes,
                 residual_bytes, output_bytes, micros, accelerator_micros, cpu_micros, params,
-                float_ops, occurrence.
+                float_ops, self_micros, self_accelerator_micros, self_cpu_micros, occurrence.
             account_type_regexes: Only nodes with a matching op, device or type count. Default: .*.
             start_name_regexes: Matching rows become the top rows. Default: .*.
             trim_name_regexes: What is below matching rows is cut off.
@@ -149,7 +152,7 @@ class LensMethods:
                 False.
             select: Columns of the text; no figure changes: bytes, peak_bytes, residual_bytes,
                 output_bytes, micros, accelerator_micros, cpu_micros, params, float_ops, occurrence,
-                device, op_types, input_shapes.
+                device, op_types, input_shapes, tensor_value.
             output: stdout, none, or file, timeline, pprof, speedscope with :outfile=F.
 
         Raises:

@@ -222,8 +222,15 @@ def test_a_bad_regex_matches_nothing_and_is_reported() -> None:
 def test_unknown_orders_are_by_name_for_tfprof_only() -> None:
     nodes = profile([Node("b"), Node("a")])
     assert asked(nodes, "scope", "tfprof", order_by="depth").names([1, 2]) == ["a", "b"]
-    with pytest.raises(OptionError, match="'depth' is no order"):
-        asked(nodes, "scope", order_by="depth")
+    assert asked(nodes, "scope", "tfprof", order_by="size").names([1, 2]) == ["a", "b"]
+    assert asked(nodes, "scope", order_by="depth").names([1, 2]) == ["a", "b"]
+    with pytest.raises(OptionError, match="unknown order_by 'size'"):
+        asked(nodes, "scope", order_by="size")
+
+
+def test_unknown_words_of_select_are_refused() -> None:
+    with pytest.raises(OptionError, match="unknown select 'time'"):
+        asked(profile([Node("a")]), "scope", select=("micros", "time"))
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from enum import IntEnum
 import numpy as np
 
 from stepscope.lenses.launchers import launchers
+from stepscope.lenses.node_kinds import MEMCPY, MEMSET, step_nodes
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 
@@ -40,10 +41,6 @@ NO_CATEGORY = -1
 COLLECTIVE = "Collective name"
 """The attribute of kernels and ops that communicate."""
 
-_COPY, _SET = (
-    re.compile("mem_?cpy|copy(?:Host|Device)|dma_", re.IGNORECASE),
-    re.compile("mem_?set|FillBuffer", re.IGNORECASE),
-)
 _COLLECTIVE_KERNEL = re.compile("(?:nccl|rccl|hccl|oneccl)", re.IGNORECASE)
 _COLLECTIVE_RANGE = re.compile("(?:nccl|gloo|mpi|ucc|xccl|hccl):")
 _DATA_LOADER = re.compile(r"enumerate\(DataLoader\)#.*\.__next__|enumerate\(DataPipe\)#.*")
@@ -63,7 +60,7 @@ def execution_categories(profile: Profile) -> Ints:
 def node_categories(profile: Profile) -> Ints:
     """The category of each node, `NO_CATEGORY` for profiler steps."""
     nodes = profile.nodes
-    on_device, is_range = nodes.kind == NodeKind.DEVICE, nodes.kind == NodeKind.SCOPE
+    on_device = nodes.kind == NodeKind.DEVICE
     category = np.where(on_device, Category.KERNEL, Category.CPU).astype(np.int64)
     category[nodes.kind == NodeKind.RUNTIME] = Category.RUNTIME
     host = ~on_device & (nodes.kind != NodeKind.RUNTIME)
@@ -71,9 +68,9 @@ def node_categories(profile: Profile) -> Ints:
     category[host & named.match(_DATA_LOADER)] = Category.DATA_LOADER
     category[host & named.match(_COLLECTIVE_RANGE)] = Category.COMMUNICATION
     category[on_device & _communicates(profile, named)] = Category.COMMUNICATION
-    category[on_device & named.match(_COPY)] = Category.MEMCPY
-    category[on_device & named.match(_SET)] = Category.MEMSET
-    category[is_range & np.isin(nodes.name, profile.steps.name[profile.steps.name >= 0])] = NO_CATEGORY
+    category[on_device & named.match(MEMCPY)] = Category.MEMCPY
+    category[on_device & named.match(MEMSET)] = Category.MEMSET
+    category[step_nodes(profile)] = NO_CATEGORY
     return category
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 
-from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.calls import CallTimes
 from stepscope.lenses.views.layout import Layout
 from stepscope.lenses.views.matching import full_matches
@@ -17,13 +17,15 @@ from stepscope.lenses.views.metrics import NodeFigures
 from stepscope.lenses.views.options import EVERYTHING
 from stepscope.lenses.views.tree import Tree
 from stepscope.model.columns import Array, Ints
-from stepscope.model.profile import NodeKind, Profile
+from stepscope.model.profile import Profile
 
 SCOPE_TYPE = b"_kTFScopeParent"
 _FEW = 64
-HOST_TIME = ("cpu_exec_micros", "exec_micros")
+_HOST_TIMES = ("cpu_exec_micros", "exec_micros")
 DEFINITIONS = "definition_count"
 """The figure behind `total_definition_count`: how many graph nodes."""
+_COUNTS = ("run_count", DEFINITIONS)
+"""Figures that launched work has beside the op that launched it. All others of it are the op's."""
 
 
 def counted_nodes(profile: Profile, texts: Sequence[bytes], types: Ints, regexes: Sequence[str]) -> Array:
@@ -71,7 +73,9 @@ def account(layout: Layout, view: str, nodes: Array, regexes: Sequence[str], tfp
         rows[:] = True
     if view == "scope" and tfprof and (everything or full_matches(regexes, [SCOPE_TYPE])[0]):
         rows |= ~layout.has_nodes
-    stay = layout.tree.sums(rows.astype(np.int64)) > 0 if view in ("scope", "code") else rows.copy()
+    stay = rows.copy()
+    if view in ("scope", "code"):
+        stay = layout.tree.sums(rows.astype(np.int64)) > 0
     stay[0] = True
     # tfprof adds an op's own figures wherever its row stays, even when the op itself does not count.
     added = layout.row_of_node >= 0 if view == "scope" and tfprof else placed
@@ -79,19 +83,29 @@ def account(layout: Layout, view: str, nodes: Array, regexes: Sequence[str], tfp
     return Accounting(placed, added, rows, stay)
 
 
+class RowTotals(Protocol):
+    """Totals that do not follow from the tree of the rows."""
+
+    def of_rows(self, field: str) -> Ints:
+        """The total of each row of the layout."""
+
+
 class RowFigures:
     """The figures of a layout's rows. Integers times the divisor of the node figures.
+
+    Self figures of all rows add up to the total of row 0, which docs/time.md promises. So work that an op launched, and
+    time that a range and a module in it both have, is the self time of one row only.
 
     Args:
         layout: The rows.
         nodes: The figures of the nodes.
         accounting: Which of them count.
         profile: The profile.
+        launcher: For each node the op or range that launched it, -1 for none.
         scopes_are_definitions: Whether scopes without a node count as definitions, as tfprof has it.
-        shares_modules: Whether a range's own time holds that of modules inside, as in the call tree, in which modules
-            have no place. Else it is the modules' alone; the root's total holds it once, either way.
-        with_called: Where rows hold nodes that call nodes of other rows: gives what each node costs with what it
-            called. The root's total stays the sum of what the rows cost themselves, for calls contain each other.
+        modules_in_ranges: Whether time in modules is the self time of the range around, as in the call tree. Else it is
+            the self time of the module, as in the scope tree.
+        totals: Where ops of some rows call those of others: the total of each row.
     """
 
     def __init__(
@@ -100,28 +114,40 @@ class RowFigures:
         nodes: NodeFigures,
         accounting: Accounting,
         profile: Profile,
-        scopes_are_definitions: bool,
-        shares_modules: bool,
-        with_called: Callable[[str], Ints] | None = None,
+        *,
+        launcher: Ints,
+        scopes_are_definitions: bool = False,
+        modules_in_ranges: bool = False,
+        totals: RowTotals | None = None,
     ) -> None:
         self.layout = layout
         self.nodes = nodes
         self.accounting = accounting
         self._profile = profile
+        self._launcher = launcher
         self._scopes_are_definitions = scopes_are_definitions
-        self._shares_modules = shares_modules
-        self._with_called = with_called
+        self._modules_in_ranges = modules_in_ranges
+        self._totals = totals
         self._tree: tuple[Tree, Ints | slice] = (layout.tree, slice(None))
         self._root_definitions = 0
         self._own: dict[str, Ints] = {}
         self._total: dict[str, Ints] = {}
 
     def over(self, tree: Tree, rows: Ints, root_definitions: int = 0) -> RowFigures:
-        """The same own figures, with totals over another tree of (some of) the rows."""
+        """The same self figures, with totals over another tree of (some of) the rows."""
         other = copy.copy(self)
         other._total = {}
         other._tree = (tree, rows)
         other._root_definitions = root_definitions
+        other._totals = None
+        if self._launched is not None:
+            # What a hidden row launched has no other row any more that has its self time.
+            other._own = {}
+            other.__dict__.pop("launched_rows", None)
+            shown = np.zeros(len(self.layout), bool)
+            shown[rows] = True
+            launched = self._launched & shown[self.layout.row_of_node[self._launcher]]
+            other.__dict__["_launched"] = launched if launched.any() else None
         return other
 
     def own(self, field: str) -> Ints:
@@ -139,12 +165,23 @@ class RowFigures:
     def total_of(self, field: str, wanted: Sequence[int] | Ints) -> Ints:
         """The totals of some rows, which for few is a fraction of the work."""
         tree, rows = self._tree
-        own_tree = isinstance(rows, slice) and self._launched is None and self._with_called is None
+        follows_tree = isinstance(rows, slice) and self._totals is None and self._launched is None
         few = len(wanted) < len(self.layout) // _FEW
-        if field in self._total or field == DEFINITIONS or not own_tree or not few:
+        if field in self._total or field == DEFINITIONS or not follows_tree or not few:
             return self.total(field)[wanted]
-        twice = np.where(np.equal(wanted, 0), self._twice(field), 0)
-        return tree.sums_of(self._shares(field), wanted) - twice
+        return tree.sums_of(self._staying(self.own(field)), wanted)
+
+    def addends(self, field: str) -> Ints:
+        """The figure of each row that adds up: rows below a row have no more of it together than the row.
+
+        Totals of ops that call each other contain each other. There the self figure adds up, and of
+        launched work, which has none, the total.
+        """
+        if self._totals is None:
+            return self.total(field)
+        addends = np.where(self.launched_rows, self.total(field), self.own(field))
+        addends[0] = self.total(field)[0]
+        return addends
 
     @cached_property
     def call_times(self) -> CallTimes:
@@ -153,35 +190,38 @@ class RowFigures:
         counts = self.accounting.nodes[calls.node] & self.nodes.counts_step(calls.step)
         return CallTimes(calls, np.where(counts, self.layout.row_of_node[calls.node], -1), len(self.layout))
 
+    @cached_property
+    def launched_rows(self) -> Array:
+        """Rows of kernels, copies and runtime calls that stand below what launched them, which has their self time."""
+        rows = np.zeros(len(self.layout), bool)
+        if self._launched is not None and self.layout.divides_launches:
+            rows[self.layout.row_of_node[self._launched]] = True
+        return rows
+
     def _compute_own(self, field: str) -> Ints:
-        if field != DEFINITIONS:
-            return self._gather(self._of_nodes(field), self.accounting.added)
-        if not self._scopes_are_definitions:
-            return self._gather(self._of_nodes(field), self.accounting.nodes)
-        counts = self.accounting.stay * self.nodes.divisor
-        counts[0] = 0
-        return counts
+        if field == DEFINITIONS and self._scopes_are_definitions:
+            counts = self.accounting.stay * self.nodes.divisor
+            counts[0] = 0
+            return counts
+        mask = self.accounting.nodes if field == DEFINITIONS else self.accounting.added
+        if self._launched is not None and field not in _COUNTS:
+            mask = mask & ~self._launched
+        return self._gather(self._of_nodes(field), mask)
 
     def _of_nodes(self, field: str) -> Ints:
         if field == DEFINITIONS:
             return np.full(len(self._profile.nodes), self.nodes.divisor, np.int64)
-        if field in HOST_TIME and not self._shares_modules:
-            return self.nodes[field] - self.nodes["shared_host"]
-        return self.nodes[field]
+        if field not in _HOST_TIMES or not self._profile.nested:
+            return self.nodes[field]
+        if self._modules_in_ranges and self.nodes.knows_enclosed:
+            return self.nodes[field] - self.nodes["enclosed_host"]
+        return self.nodes[field] - self.nodes["shared_host"]
 
     @cached_property
     def _launched(self) -> Array | None:
-        """Nodes in rows of their own whose cost is also that of the op that launched them."""
-        mask: Array = (launchers(self._profile) >= 0) & (self.layout.row_of_node >= 0)
+        """Nodes in rows whose figures are also those of the op that launched them."""
+        mask: Array = (self._launcher >= 0) & (self.layout.row_of_node >= 0)
         return mask if mask.any() else None
-
-    @cached_property
-    def launched_rows(self) -> Array:
-        """Rows of kernels and runtime calls whose cost is also that of the rows that launched them."""
-        rows = np.zeros(len(self.layout), bool)
-        if self._launched is not None:
-            rows[self.layout.row_of_node[self._launched]] = True
-        return rows
 
     def _gather(self, values: Ints, mask: Array) -> Ints:
         out = np.zeros(len(self.layout), np.int64)
@@ -191,30 +231,34 @@ class RowFigures:
             np.add.at(out, self.layout.row_of_node[mask], values[mask])
         return out
 
-    def _shares(self, field: str) -> Ints:
-        """What each row adds to the rows above it."""
-        own = self.own(field)
-        if self._launched is not None:
-            own = self._gather(self._of_nodes(field), self.accounting.added & ~self._launched)
+    def _staying(self, values: Ints) -> Ints:
         stay = self.accounting.stay
-        return own if stay.all() else np.where(stay, own, 0)
+        return values if stay.all() else np.where(stay, values, 0)
 
     def _compute_total(self, field: str) -> Ints:
         tree, rows = self._tree
         total = np.zeros(len(self.layout), np.int64)
-        total[rows] = tree.sums(self._shares(field)[rows])
-        if self._launched is not None:
-            apart = np.isin(self.layout.kind, (NodeKind.DEVICE, NodeKind.RUNTIME))
-            total[rows] = np.where(apart[rows], tree.sums(self.own(field)[rows]), total[rows])
+        total[rows] = tree.sums(self._staying(self.own(field))[rows])
         if field == DEFINITIONS:
             total[0] += self._root_definitions
-        if self._with_called is not None and field != DEFINITIONS:
-            total[1:] = self._gather(self._with_called(field), self.accounting.added)[1:]
-        total[0] -= self._twice(field)
+            return total
+        if self._totals is not None:
+            total[1:] = self._totals.of_rows(field)[1:]
+        if field not in _COUNTS and self.launched_rows.any():
+            self._add_launched(field, total)
         return total
 
-    def _twice(self, field: str) -> int:
-        """What the rows together have more of than the root: time that is a range's own and that of modules inside."""
-        if not self._shares_modules or field not in HOST_TIME or not self.nodes["shared_host"].any():
-            return 0
-        return int(self._gather(self.nodes["shared_host"], self.accounting.added)[self._tree[1]].sum())
+    def _add_launched(self, field: str, total: Ints) -> None:
+        """Gives rows of launched work, which have no self figures, a total."""
+        assert self._launched is not None
+        tree, rows = self._tree
+        counted = self.accounting.added & self._launched & self.accounting.nodes[self._launcher]
+        launched = self._staying(self._gather(self.nodes[field], counted))
+        below = tree.sums((launched + self._staying(self.own(field)))[rows])
+        is_launched = self.launched_rows[rows]
+        above = tree.parent.copy()
+        while (inner := is_launched[above] & (above > 0)).any():
+            above[inner] = tree.parent[above[inner]]
+        # A runtime call that outlasts the op that makes it takes no more than the op.
+        below = np.minimum(below, total[rows][above])
+        total[rows] = np.where(is_launched, below, total[rows])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -12,12 +13,16 @@ import numpy as np
 from stepscope.errors import OptionError
 from stepscope.lenses.views.engine import analyze
 from stepscope.lenses.views.fields import FieldSpec
-from stepscope.lenses.views.options import ORDER_FIELDS, ViewsOptions
+from stepscope.lenses.views.options import HOST, ORDER_FIELDS, RESOURCES, SELF_ORDERS, ViewsOptions
 from stepscope.lenses.views.result import ViewResult
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Profile
 
-BOTH, ADDED, REMOVED = "both", "added", "removed"
+BOTH = "both"
+ADDED = "added"
+REMOVED = "removed"
+COST = "cost_micros"
+"""The time that rows are compared by: what adds up of the resource that is looked at."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,6 +55,19 @@ class Comparison:
             return self.a.in_unit(self.a.field(name), _taken(a, self.a_rows) - _taken(b, self.b_rows))
         return _taken(self.a.column(name), self.a_rows) - _taken(self.b.column(name), self.b_rows)
 
+    @property
+    def time_field(self) -> str:
+        """The self time that both sides are compared by: the host's where they are looked at by different ones."""
+        return self.a.time_field if self.a.time_field == self.b.time_field else RESOURCES[HOST]
+
+    @cached_property
+    def costs(self) -> tuple[Array, Array]:
+        """The time of every key on both sides, in us, by the figure that adds up (`ViewResult.addends`)."""
+        total = f"total_{self.time_field}"
+        a = self.a.in_unit(self.a.field(total), self.a.addends(total))
+        b = self.b.in_unit(self.b.field(total), self.b.addends(total))
+        return _taken(a, self.a_rows), _taken(b, self.b_rows)
+
     @cached_property
     def states(self) -> list[str]:
         """For each key whether both sides have it, or only `a` ("added") or `b` ("removed")."""
@@ -59,9 +77,11 @@ class Comparison:
 
     @property
     def unmatched_share(self) -> float:
-        """The share of both sides' own time that belongs to rows that only one side has; of rows where no time is."""
-        lone_a, lone_b = self.a_rows[self.b_rows < 0], self.b_rows[self.a_rows < 0]
-        a, b = self.a.column("exec_micros"), self.b.column("exec_micros")
+        """The share of both sides' self time that belongs to rows that only one side has; of rows where no time is."""
+        lone_a = self.a_rows[self.b_rows < 0]
+        lone_b = self.b_rows[self.a_rows < 0]
+        a = self.a.column(self.time_field)
+        b = self.b.column(self.time_field)
         if not (a.any() or b.any()):
             a, b = np.ones(len(self.a)), np.ones(len(self.b))
         whole = float(a.sum() + b.sum())
@@ -71,17 +91,36 @@ class Comparison:
         """The document of a comparison, with the first rows where a limit is given: those that differ most."""
         rows = self._rows(min(len(self), len(self) if limit is None else max(limit, 0)))
         sides = {"a": _side(self.a), "b": _side(self.b)}
-        return sides | {"rows": rows, "unmatched_share": self.unmatched_share, "rows_total": len(self)}
+        whole = {"time": self.time_field, "unmatched_share": self.unmatched_share, "rows_total": len(self)}
+        return sides | {"rows": rows} | whole
 
     def _rows(self, count: int) -> list[dict[str, Any]]:
         mine, theirs = _figures(self.a, self.a_rows[:count]), _figures(self.b, self.b_rows[:count])
         names = [spec.name for spec in self.fields]
         deltas = zip(*(self.delta(name)[:count].tolist() for name in names), strict=True)
-        columns = zip(self.keys[:count], mine, theirs, deltas, self.states[:count], strict=True)
-        return [
-            {"key": key, "a": a, "b": b, "delta": dict(zip(names, delta, strict=True)), "state": state}
-            for key, a, b, delta, state in columns
-        ]
+        kinds = self._of_either(count, ViewResult.kind_words)
+        launched = self._of_either(count, ViewResult.launched)
+        costs_a, costs_b = (cost[:count] for cost in self.costs)
+        cost_deltas = (costs_a - costs_b).tolist()
+        rows: list[dict[str, Any]] = []
+        for at, (a, b, figures) in enumerate(zip(mine, theirs, deltas, strict=True)):
+            if a is not None:
+                a[COST] = costs_a[at].item()
+            if b is not None:
+                b[COST] = costs_b[at].item()
+            delta = dict(zip(names, figures, strict=True)) | {COST: cost_deltas[at]}
+            row = {"key": self.keys[at], "a": a, "b": b, "delta": delta, "state": self.states[at], "kind": kinds[at]}
+            if launched[at]:
+                row["launched"] = True
+            rows.append(row)
+        return rows
+
+    def _of_either(self, count: int, ask: Callable[[ViewResult, Ints], list[Any]]) -> list[Any]:
+        """What is said of the first keys by the side that has them."""
+        of_a = ask(self.a, np.maximum(self.a_rows[:count], 0))
+        of_b = ask(self.b, np.maximum(self.b_rows[:count], 0))
+        has_a = (self.a_rows[:count] >= 0).tolist()
+        return [of_a[at] if has_a[at] else of_b[at] for at in range(count)]
 
 
 def _taken(values: Array, rows: Ints) -> Array:
@@ -125,7 +164,7 @@ def compare(a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOpti
     names = {spec.name for spec in other.fields}
     fields = tuple(spec for spec in one.fields if spec.name in names)
     found = Comparison(one, other, keys, a_rows, b_rows, fields)
-    return _largest_first(found, options.order_by or "micros")
+    return _largest_first(found, options.order_by)
 
 
 def _keys(a: ViewResult, b: ViewResult) -> tuple[list[str], list[str]]:
@@ -157,10 +196,15 @@ def _aligned(a: list[str], b: list[str]) -> tuple[list[str], Ints, Ints]:
     return [*a, *(b[row] for row in lone.tolist())], a_rows, np.concatenate((matched, lone))
 
 
-def _largest_first(found: Comparison, order_by: str) -> Comparison:
-    if order_by not in ORDER_FIELDS or not len(found):
+def _largest_first(found: Comparison, order_by: str | None) -> Comparison:
+    if order_by is None:
+        size = np.abs(found.costs[0] - found.costs[1])
+    elif order_by in ORDER_FIELDS:
+        size = np.abs(found.delta("total_" + ORDER_FIELDS[order_by]))
+    elif order_by in SELF_ORDERS:
+        size = np.abs(found.delta(SELF_ORDERS[order_by]))
+    else:
         return found
-    size = np.abs(found.delta("total_" + ORDER_FIELDS[order_by]))
     order = np.lexsort((-size, np.arange(len(found)) > 0))
     keys = [found.keys[i] for i in order.tolist()]
     return Comparison(found.a, found.b, keys, found.a_rows[order], found.b_rows[order], found.fields)

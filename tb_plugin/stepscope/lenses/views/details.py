@@ -60,6 +60,19 @@ class Details:
         ids = {int(self._profile.nodes.device[node]) for node in nodes} - {-1}
         return sorted((self._text(i) for i in ids), key=str.encode)
 
+    def selected(self, word: str, nodes: list[int]) -> Any:
+        """What a word of `select` asks for of the nodes in a row. Input shapes are those of an only node."""
+        if word == "device":
+            return self.devices(nodes)
+        if word == "op_types":
+            return sorted({kind for node in nodes for kind in self.types(node)}, key=str.encode)
+        if word == "tensor_value":
+            return []
+        if len(nodes) != 1:
+            return {}
+        texts = self._text_or_none(int(self._profile.nodes.input_shape[nodes[0]]))
+        return self.input_shapes(nodes[0]) or ({"0": texts} if texts else {})
+
     def input_shapes(self, node: int) -> dict[str, Shape]:
         """For each input of a node the shape of the output that feeds it, or 'unknown'."""
         inputs = self._profile.inputs

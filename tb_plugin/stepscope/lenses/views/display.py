@@ -9,7 +9,16 @@ import numpy as np
 
 from stepscope.lenses.views.accounting import DEFINITIONS, RowFigures
 from stepscope.lenses.views.layout import Layout
-from stepscope.lenses.views.options import EVERYTHING, ORDER_FIELDS, Resolved
+from stepscope.lenses.views.options import (
+    BOTH,
+    DEVICE,
+    EVERYTHING,
+    HOST,
+    ORDER_FIELDS,
+    RESOURCES,
+    SELF_ORDERS,
+    Resolved,
+)
 from stepscope.lenses.views.tree import Tree, chain
 from stepscope.model.columns import Array, Ints
 
@@ -34,19 +43,44 @@ class Display:
     figures: RowFigures
 
 
-def display(layout: Layout, figures: RowFigures, resolved: Resolved, match: Match, tick_ps: int) -> Display:
-    """Applies the options that choose and order rows."""
-    return _Displaying(layout, figures, resolved, match, tick_ps).run()
+def display(
+    layout: Layout,
+    figures: RowFigures,
+    resolved: Resolved,
+    match: Match,
+    tick_ps: int,
+    last: Array | None = None,
+) -> Display:
+    """Applies the options that choose and order rows.
+
+    Args:
+        layout: The rows.
+        figures: What they cost.
+        resolved: The options.
+        match: Which rows have a name that matches regexes.
+        tick_ps: Picoseconds per tick of the figures.
+        last: Rows that stand behind their siblings, whatever they cost.
+    """
+    return _Displaying(layout, figures, resolved, match, tick_ps, last).run()
 
 
 class _Displaying:
-    def __init__(self, layout: Layout, figures: RowFigures, resolved: Resolved, match: Match, tick_ps: int) -> None:
+    def __init__(
+        self,
+        layout: Layout,
+        figures: RowFigures,
+        resolved: Resolved,
+        match: Match,
+        tick_ps: int,
+        last: Array | None,
+    ) -> None:
         self.layout = layout
         self.figures = figures
         self.resolved = resolved
         self.options = resolved.options
         self.match = match
         self.tick_ps = tick_ps
+        self.last = last
         self.view = resolved.options.view
         # tfprof's op view is a chain: each row is the only child of the one before.
         self.is_chain = self.view == "op" and resolved.tfprof
@@ -151,6 +185,10 @@ class _Displaying:
         # tfprof sorts the code view in place: up to 16 siblings with the same figure keep their natural order.
         by_name = self.view == "op" or (self.view == "code" and not self.resolved.tfprof)
         names = [self.layout.name_rank[rows]] if by_name else []
+        if self.resolved.default_order and not self.resolved.tfprof:
+            return [*self._default_keys(rows), *names]
+        if order in SELF_ORDERS:
+            return [-self.figures.own(SELF_ORDERS[order])[rows], *names]
         if order in ORDER_FIELDS:
             return [-figure(ORDER_FIELDS[order])[rows], *names]
         if order == "occurrence" and not self.resolved.tfprof:
@@ -158,6 +196,20 @@ class _Displaying:
         if order == "occurrence" and self.view in ("op", "code"):
             return [-self.figures.own(DEFINITIONS)[rows], *names]
         return [self.layout.name_rank[rows]]
+
+    def _default_keys(self, rows: Ints) -> list[Array]:
+        """By the time of the resource that is looked at: self among ops, total elsewhere. Then by that of the other."""
+        keys = [] if self.last is None else [self.last[rows]]
+        for resource in dict.fromkeys((self.resolved.resource, *_NEXT[self.resolved.resource])):
+            field = RESOURCES[resource]
+            if self.view == "op" and self.resolved.resource != BOTH:
+                keys.append(-self.figures.own(field)[rows])
+            keys.append(-self.figures.total(field)[rows])
+        return keys
+
+
+_NEXT = {DEVICE: (HOST,), HOST: (DEVICE,), BOTH: ()}
+"""What decides between rows that have equally much of a resource."""
 
 
 def _taken(tree: Tree, rows: Ints, mask: Array) -> tuple[Tree, Ints]:

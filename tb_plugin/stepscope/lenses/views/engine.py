@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
+from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
 
+from stepscope.lenses.node_kinds import LINE, MODULE, SCOPE, STEP, TOTAL, node_words
 from stepscope.lenses.views.accounting import RowFigures, account, counted_nodes
+from stepscope.lenses.views.call_totals import CallTotals
 from stepscope.lenses.views.code_layout import code_layout
 from stepscope.lenses.views.display import Display, display
 from stepscope.lenses.views.fields import fields
@@ -16,7 +20,7 @@ from stepscope.lenses.views.graph_layout import call_layout, graph_layout
 from stepscope.lenses.views.index import ProfileIndex
 from stepscope.lenses.views.layout import Layout, bare_layout
 from stepscope.lenses.views.matching import bad_regexes, full_matches
-from stepscope.lenses.views.metrics import NodeFigures, StepChoice, choose_step
+from stepscope.lenses.views.metrics import NodeFigures, StepChoice, choose_step, clipped
 from stepscope.lenses.views.op_layout import op_layout
 from stepscope.lenses.views.options import EVERYTHING, Resolved, ViewsOptions, resolve
 from stepscope.lenses.views.result import ViewResult
@@ -49,7 +53,7 @@ class ViewEngine:
         Raises:
             OptionError: An option has no such value, or the profile no such step.
         """
-        resolved = resolve(options)
+        resolved = resolve(options, nested=self.profile.nested, has_device=self._has_device)
         choice = choose_step(self.profile, resolved)
         refused, problems = self._refusal(resolved, choice)
         layout = self._bare if refused else self._layout(resolved.options.view, resolved.tfprof)
@@ -61,7 +65,7 @@ class ViewEngine:
         if refused:
             shown = Display(layout.tree, np.zeros(1, np.int64), figures)
         else:
-            shown = display(layout, figures, resolved, match, self.profile.tick_ps)
+            shown = display(layout, figures, resolved, match, self.profile.tick_ps, self._step_rows(layout, resolved))
         problems += [*_regex_problems(resolved.options), *_left_out(resolved, figures, shown.figures)]
         nothing = refused == NOTHING
         return ViewResult(
@@ -71,10 +75,53 @@ class ViewEngine:
             rows=shown.rows[:0] if nothing else shown.rows,
             layout=layout,
             row_figures=shown.figures,
+            row_kinds=lambda: self._row_kinds(layout, resolved.options.view),
             fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=self.profile.nested),
             steps=self.steps,
-            problems=(*self.profile.header.losses, *layout.problems, *problems),
+            problems=(*self.profile.header.losses, *layout.problems, *self._clipped, *problems),
         )
+
+    @cached_property
+    def _has_device(self) -> bool:
+        """Whether an accelerator works in the profile."""
+        steps = self.profile.node_steps
+        return bool(steps.accelerator_ticks.any() or steps.uncounted_accelerator_ticks.any())
+
+    @cached_property
+    def _clipped(self) -> tuple[Diagnostic, ...]:
+        """What is said of self times that are negative in the record."""
+        count = clipped(self.profile)
+        if not count:
+            return ()
+        what = "self times were negative, because calls outlast their callers; they count as 0"
+        return (Diagnostic("time", what, count),)
+
+    @cached_property
+    def _node_words(self) -> Ints:
+        return node_words(self.profile)
+
+    def _row_kinds(self, layout: Layout, view: str) -> Ints:
+        """The place in `node_kinds.WORDS` of what each row of a layout is."""
+
+        def build() -> Ints:
+            kinds = np.full(len(layout), LINE if view == "code" else SCOPE, np.int64)
+            if view != "code":
+                placed = np.flatnonzero(layout.row_of_node >= 0)[::-1]
+                kinds[layout.row_of_node[placed]] = self._node_words[placed]
+            kinds[0] = TOTAL
+            return kinds
+
+        return _kept(self._matches, ("kinds", id(layout)), _KEPT_MATCHES, build)
+
+    def _step_rows(self, layout: Layout, resolved: Resolved) -> Array | None:
+        """Rows of profiled steps that only frame ops, where the op view has its default order."""
+        if not (self.profile.nested and resolved.default_order and resolved.options.view == "op"):
+            return None
+        # Iterations of an inference server are steps that launch device work themselves.
+        launches = self._node_figures(StepChoice())["accelerator_exec_micros"] > 0
+        rows: Array = self._row_kinds(layout, "op") == STEP
+        rows[layout.row_of_node[launches]] = False
+        return rows
 
     @property
     def steps(self) -> tuple[tuple[int, str], ...]:
@@ -119,32 +166,38 @@ class ViewEngine:
         def build() -> RowFigures:
             counted = self._counted(tuple(options.account_type_regexes))
             accounting = account(layout, options.view, counted, options.account_type_regexes, resolved.tfprof)
-            scopes_count = resolved.tfprof and options.view == "scope"
-            calls = self.profile.nested and options.view == "op" and not resolved.tfprof
-            with_called = self._with_called(choice) if calls else None
-            nodes = self._node_figures(choice)
-            shares = options.view in ("op", "graph")
-            return RowFigures(layout, nodes, accounting, self.profile, scopes_count, shares, with_called)
+            has_calls = self.profile.nested and options.view == "op" and not resolved.tfprof
+            return RowFigures(
+                layout,
+                self._node_figures(choice),
+                accounting,
+                self.profile,
+                launcher=self._index.launcher,
+                scopes_are_definitions=resolved.tfprof and options.view == "scope",
+                modules_in_ranges=options.view in ("op", "graph"),
+                totals=self._call_totals(layout, choice, counted) if has_calls else None,
+            )
 
         return _kept(self._figures, key, _KEPT_FIGURES, build)
 
-    def _with_called(self, choice: StepChoice) -> Callable[[str], Ints]:
-        """What each node costs with what it called, by the call tree of all nodes."""
-        nodes = self._node_figures(choice)
-        layout = self._layout("graph", tfprof=False)
-        everything = account(layout, "graph", np.ones(len(self.profile.nodes), bool), EVERYTHING, tfprof=False)
-        calls = RowFigures(layout, nodes, everything, self.profile, scopes_are_definitions=False, shares_modules=True)
+    def _call_totals(self, layout: Layout, choice: StepChoice, counted: Array) -> CallTotals:
+        """Totals of the op view: what the outermost calls of each op cost with what they called."""
 
-        def with_called(field: str) -> Ints:
-            if field == "run_count":
-                return nodes[field]
-            if field == "cpu_exec_micros":
-                return nodes["host_total"]
-            if field == "exec_micros":
-                return nodes["host_total"] + with_called("accelerator_exec_micros")
-            return calls.total(field)[layout.row_of_node]
+        def of_tree(view: str) -> RowFigures:
+            tree = self._layout(view, tfprof=False)
+            # Nodes that do not count lead to others that do: every row stays.
+            everything = account(tree, view, counted, EVERYTHING, tfprof=False)
+            stay = np.ones(len(tree), bool)
+            return RowFigures(
+                tree,
+                self._node_figures(choice),
+                dataclasses.replace(everything, stay=stay),
+                self.profile,
+                launcher=self._index.launcher,
+                modules_in_ranges=view == "graph",
+            )
 
-        return with_called
+        return CallTotals(layout, of_tree("graph"), of_tree("scope"), self._node_words == MODULE)
 
     def _node_figures(self, choice: StepChoice) -> NodeFigures:
         return _kept(self._figures, choice, _KEPT_FIGURES, lambda: NodeFigures(self.profile, choice))

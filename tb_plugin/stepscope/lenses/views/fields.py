@@ -32,7 +32,11 @@ class FieldSpec:
 _WORDS = {
     "run_count": ("runs", "", "How often it ran"),
     "exec_micros": ("time", "us", "Host time plus accelerator time, also where they overlap"),
-    "accelerator_exec_micros": ("accelerator time", "us", "Time of kernels and copies on accelerators"),
+    "accelerator_exec_micros": (
+        "device time",
+        "us",
+        "Time of kernels and copies on accelerators, by the op that launched them",
+    ),
     "cpu_exec_micros": ("host time", "us", "Time on the host; for an accelerator's op, of launching it"),
     "requested_bytes": ("requested", "bytes", "Memory asked for"),
     "peak_bytes": ("peak", "bytes", "Most memory held at once, summed over executions"),
@@ -41,6 +45,8 @@ _WORDS = {
     "parameters": ("parameters", "", "Number of parameters of the variables"),
     "float_ops": ("float ops", "", "Float operations of all runs; of one run where none is recorded"),
 }
+_RESOURCE = {"accelerator_exec_micros": "device", "cpu_exec_micros": "host", "exec_micros": ""}
+_UNIT = {"us": "(us)", "bytes": "(bytes)", "": ""}
 _CALLS = {
     "min_micros": ("shortest call", "Duration of the shortest call, with what it called"),
     "p50_micros": ("median call", "Half of the calls last at most this long"),
@@ -76,3 +82,24 @@ def fields(view: str, *, tfprof: bool, nested: bool) -> tuple[FieldSpec, ...]:
 def _total(name: str) -> FieldSpec:
     title, unit, text = _WORDS[name]
     return FieldSpec(f"total_{name}", title, unit, f"{text}. With all that belongs to the row.", True, name)
+
+
+def table_title(name: str) -> str:
+    """The head of a figure's column in tables for people: `device self (us)`, `total requested (bytes)`, `runs`."""
+    base = name.removeprefix("total_")
+    side = "self" if base == name else "total"
+    if base in _CALLS:
+        return f"{base.removesuffix('_micros')} call (us)"
+    if base == DEFINITIONS:
+        return "nodes"
+    if base == "run_count":
+        return "runs" if base == name else "total runs"
+    if base in _RESOURCE:
+        return f"{_RESOURCE[base]} {side} (us)".strip()
+    title, unit, _ = _WORDS.get(base, (base, "", ""))
+    return f"{side} {title} {_UNIT[unit]}".strip() if base in _WORDS else name
+
+
+def share_title(resource: str) -> str:
+    """The head of the share column, which names the whole."""
+    return {"device": "% of device time", "host": "% of host time"}.get(resource, "% of time")

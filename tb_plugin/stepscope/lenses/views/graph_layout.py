@@ -129,6 +129,7 @@ def _layout(index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, prob
         rank=lambda: np.concatenate(([-1], index.node_ranks[node])),
         node_rank=lambda: index.node_ranks,
         key_separator=" > " if profile.nested else "",
+        divides_launches=profile.nested,
         problems=problems,
     )
 

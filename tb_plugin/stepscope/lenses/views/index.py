@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.matching import byte_ranks, chosen
 from stepscope.lenses.views.tree import Tree, inverse, preorder
 from stepscope.model.columns import Array, Ints
@@ -48,6 +49,11 @@ class ProfileIndex:
 
     def __init__(self, profile: Profile) -> None:
         self.profile = profile
+
+    @cached_property
+    def launcher(self) -> Ints:
+        """For each kernel and runtime call the op or range that launched it, -1 for none and for all other nodes."""
+        return launchers(self.profile)
 
     @cached_property
     def op(self) -> Ints:

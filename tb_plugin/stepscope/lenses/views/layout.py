@@ -35,6 +35,7 @@ class Layout:
         separator: What joins the labels above a row and its own to its full name; '' where the label is the full name.
         keys: The texts that tell rows apart in comparisons, where they are not the labels.
         key_separator: What joins them, '' where they tell rows apart as they are.
+        divides_launches: Whether rows of launched work stand below the row of the op that launched it.
         nameless: A row that holds others without being a part of their full names, -1 for none.
         problems: What the view cannot show, and why.
     """
@@ -50,6 +51,7 @@ class Layout:
     keys: Strings | None = None
     key_separator: str = ""
     nameless: int = -1
+    divides_launches: bool = False
     problems: tuple[Diagnostic, ...] = field(default=())
 
     def __len__(self) -> int:

@@ -7,14 +7,16 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from stepscope.lenses.lens import Document, HasComparisonDocument, Leading, Lens, Row, Scope, Shows
-from stepscope.lenses.views.comparison import Comparison, compare
+from stepscope.lenses.views.comparison import COST, Comparison, compare
 from stepscope.lenses.views.engine import ViewEngine
-from stepscope.lenses.views.options import ViewsOptions
+from stepscope.lenses.views.options import DEVICE, HOST, RESOURCES, ViewsOptions
 from stepscope.lenses.views.renames import renames
 from stepscope.lenses.views.result import ViewResult
 from stepscope.lenses.views.table import leading_rows, node_rows
 from stepscope.model.columns import Record
 from stepscope.model.profile import Profile
+
+_RESOURCE_OF = {RESOURCES[DEVICE]: " device", RESOURCES[HOST]: " host", "exec_micros": ""}
 
 
 class SharedEngine:
@@ -89,16 +91,16 @@ class ViewsLens(Lens[SharedEngine, ViewsOptions, ViewResult]):
 
     def comparison_sentences(self, document: Document) -> list[str]:
         """What A and B are, and subtrees that may have been renamed."""
-        metric = "self" if document["view"] == "op" else "total"
+        resource = _RESOURCE_OF[document["time"]]
+        metric = "self" if document["view"] == "op" and resource else "total"
         per = ", averaged over the steps of each profile" if document["per"] == "step" else ""
-        sentences = [f"A, B and delta are {metric} times in us{per}."]
+        sentences = [f"A, B and delta are {metric}{resource} times in us{per}."]
         renamed = "{from} may be {to} now: {rows} rows match."
         return sentences + [renamed.format(**row) for row in document["renames"]]
 
     def leading(self, document: Document) -> Leading:
-        """Total time. Op rows have self time: totals of ops that call each other hold the same time twice."""
-        metric = "exec_micros" if document["view"] == "op" else "total_exec_micros"
-        return {metric: ("us", 1)}
+        """The time that adds up: totals of ops that call each other hold the same time twice."""
+        return {COST: ("us", 1)}
 
     def rows(self, document: Document, options: ViewsOptions) -> list[Row]:
         """The nodes in preorder."""

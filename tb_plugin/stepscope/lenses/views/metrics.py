@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -30,7 +31,10 @@ SELF_FIELDS = (
 )
 """The figures of a node, by the names of tfprof's protobuf messages. Times are in ticks here."""
 
-_COLUMNS = {"host_total": "host_total_ticks", "shared_host": "shared_host_ticks"}
+TIMES = ("exec_micros", "cpu_exec_micros", "accelerator_exec_micros")
+"""The figures that are times."""
+
+_COLUMNS = {"shared_host": "shared_host_ticks", "enclosed_host": "enclosed_host_ticks"}
 """Figures by names of our own, and the columns of `node_steps` that they are sums of."""
 
 _LARGEST_DIVISOR = 1 << 20
@@ -90,6 +94,11 @@ class NodeFigures:
         self.divisor = _divisor(profile, choice, self._ran_in)
         self._cache: dict[str, Ints] = {}
 
+    @cached_property
+    def knows_enclosed(self) -> bool:
+        """Whether the record says which time of modules the ranges around them have, too. Older records do not."""
+        return int(self["shared_host"].sum()) == int(self["enclosed_host"].sum())
+
     def counts_step(self, step: Array) -> Array:
         """Which of the given steps (indices) count."""
         if self._choice.index is not None:
@@ -130,8 +139,11 @@ class NodeFigures:
     def _scatter(self, column: str) -> Ints:
         out = np.zeros(self._nodes, np.int64)
         values = getattr(self._profile.node_steps, column)
-        if values.any():
-            np.add.at(out, self._node, values[self._rows])
+        if not values.any():
+            return out
+        if self._profile.nested and column.endswith("_ticks"):
+            values = clipped_ticks(self._profile, column)
+        np.add.at(out, self._node, values[self._rows])
         return out
 
     def _over_steps(self, sums: Ints) -> Ints:
@@ -151,6 +163,25 @@ class NodeFigures:
         runs: Ints = np.where(has_runs, self["run_count"], self.divisor)
         float_ops: Ints = static * runs
         return float_ops
+
+
+def clipped_ticks(profile: Profile, column: str) -> Ints:
+    """A column of times of `node_steps` without what is negative, or more than the self time that it is a part of.
+
+    Where ops call ops, a callee that outlasts its caller leaves the caller a negative self time.
+    """
+    values: Ints = np.maximum(getattr(profile.node_steps, column), 0)
+    if column in _COLUMNS.values():
+        values = np.minimum(values, np.maximum(profile.node_steps.host_ticks, 0))
+    return values
+
+
+def clipped(profile: Profile) -> int:
+    """How many self times of a profile with nested calls are negative in its record."""
+    if not profile.nested:
+        return 0
+    steps = profile.node_steps
+    return int(np.count_nonzero((steps.host_ticks < 0) | (steps.accelerator_ticks < 0)))
 
 
 def _divisor(profile: Profile, choice: StepChoice, ran_in: Ints) -> int:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -31,8 +32,23 @@ ORDER_FIELDS = {
 }
 """The figure that each word of `order_by` and each `min_*` option stands for."""
 
-ORDERS = ("name", *ORDER_FIELDS, "occurrence")
-COLUMNS = (*ORDER_FIELDS, "occurrence", "device", "op_types", "input_shapes")
+SELF_ORDERS = {
+    "self_micros": "exec_micros",
+    "self_accelerator_micros": "accelerator_exec_micros",
+    "self_cpu_micros": "cpu_exec_micros",
+}
+"""The self time that each of these words of `order_by` stands for."""
+
+DEVICE = "device"
+HOST = "host"
+BOTH = "both"
+RESOURCES = {DEVICE: "accelerator_exec_micros", HOST: "cpu_exec_micros", BOTH: "exec_micros"}
+"""The time of each resource. `both` is tfprof's sum of host and device time."""
+
+ORDERS = ("name", "depth", *ORDER_FIELDS, *SELF_ORDERS, "occurrence")
+DETAIL_COLUMNS = ("device", "op_types", "input_shapes", "tensor_value")
+"""Words of `select` that are no figures."""
+COLUMNS = (*ORDER_FIELDS, "occurrence", *DETAIL_COLUMNS)
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,11 @@ class ViewsOptions:
     min_params: int = option(0, "Hide rows with fewer parameters of their own")
     min_float_ops: int = option(0, "Hide rows with fewer float operations of their own")
     min_occurrence: int = option(0, "Hide rows that run less often")
+    resource: str | None = option(
+        None,
+        "Whose time rows are ordered by and shares are of; by default the device's where one works, else the host's",
+        choices=tuple(RESOURCES),
+    )
     step: str | None = option(None, "`all` sums over the steps; `average`, or the number of one step")
     average_over: str = option(
         "node",
@@ -81,12 +102,21 @@ class Resolved:
         tfprof: Whether tfprof's quirks are wanted.
         step: The number of the one step that is wanted, or None.
         average: Whether figures are averages over steps.
+        resource: Whose time rows are ordered by and shares are of: a word of `RESOURCES`.
+        default_order: Whether the order was left open.
     """
 
     options: ViewsOptions
     tfprof: bool
     step: int | None
     average: bool
+    resource: str = BOTH
+    default_order: bool = False
+
+    @property
+    def time(self) -> str:
+        """The figure that shares are of."""
+        return RESOURCES[self.resource]
 
     @property
     def max_depth(self) -> int:
@@ -100,8 +130,13 @@ class Resolved:
         return self.options.order_by or ""
 
 
-def resolve(options: ViewsOptions) -> Resolved:
+def resolve(options: ViewsOptions, *, nested: bool = False, has_device: bool = False) -> Resolved:
     """Checks options and decides what was left open.
+
+    Args:
+        options: The options.
+        nested: Whether ops of the profile call ops.
+        has_device: Whether an accelerator works in the profile.
 
     Raises:
         OptionError: A value is not one of its choices, or `step` is neither a word nor a number.
@@ -110,12 +145,42 @@ def resolve(options: ViewsOptions) -> Resolved:
         _check_choice(spec, getattr(options, spec.name))
     tfprof = options.compat == "tfprof"
     step, average = _step(options.step, tfprof)
+    resource = options.resource or _resource(tfprof=tfprof, nested=nested, has_device=has_device)
     decided = dataclasses.replace(options, **_defaults(options, tfprof))
-    if not tfprof and decided.order_by not in ("", *ORDERS):
-        raise OptionError(
-            f"{decided.order_by!r} is no order", where="order_by", remedy="Use one of " + ", ".join(ORDERS)
-        )
-    return Resolved(decided, tfprof, step, average)
+    if decided.order_by is None:
+        decided = dataclasses.replace(decided, order_by=_order(options.view, resource))
+    if not tfprof:
+        _check_words("order_by", [decided.order_by or ""], ("", *ORDERS))
+        _check_words("select", decided.select or (), COLUMNS)
+    return Resolved(
+        options=decided,
+        tfprof=tfprof,
+        step=step,
+        average=average,
+        resource=resource,
+        default_order=options.order_by is None,
+    )
+
+
+def _resource(*, tfprof: bool, nested: bool, has_device: bool) -> str:
+    if tfprof or not nested:
+        return BOTH
+    return DEVICE if has_device else HOST
+
+
+def _order(view: str, resource: str) -> str:
+    """The default order: by self time among ops, where totals contain each other, else by total time."""
+    figure = RESOURCES[resource]
+    words = SELF_ORDERS if view == "op" and resource != BOTH else ORDER_FIELDS
+    return next(word for word, name in words.items() if name == figure)
+
+
+def _check_words(option: str, words: Sequence[str], known: Sequence[str]) -> None:
+    """Raises OptionError at the first word that is not known."""
+    for word in words:
+        if word not in known:
+            choices = ", ".join(choice for choice in known if choice)
+            raise OptionError(f"unknown {option} {word!r}", where=option, remedy=f"Choose from: {choices}")
 
 
 def _check_choice(spec: dataclasses.Field[Any], value: Any) -> None:
@@ -127,8 +192,8 @@ def _check_choice(spec: dataclasses.Field[Any], value: Any) -> None:
 def _defaults(options: ViewsOptions, tfprof: bool) -> dict[str, Any]:
     lists = {spec.name: getattr(options, spec.name) for spec in dataclasses.fields(options)}
     decided: dict[str, Any] = {name: tuple(value) for name, value in lists.items() if isinstance(value, list)}
-    if options.order_by is None:
-        decided["order_by"] = "name" if tfprof else "micros"
+    if options.order_by is None and tfprof:
+        decided["order_by"] = "name"
     if tfprof and options.max_depth is None:
         decided["max_depth"] = 10
     if options.select is None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from stepscope.lenses.node_kinds import WORDS
 from stepscope.lenses.views.accounting import DEFINITIONS, RowFigures
 from stepscope.lenses.views.details import PS_PER_US, Details
 from stepscope.lenses.views.document import document
@@ -34,6 +35,7 @@ class ViewResult:
         rows: For each row the row of the layout.
         layout: All rows of the view before options chose among them.
         row_figures: The figures of the layout's rows.
+        row_kinds: Gives for each row of the layout the place of its kind in `node_kinds.WORDS`.
         fields: The figures that rows have.
         steps: Number and name of each profiled step.
         problems: What is not shown, and why.
@@ -45,6 +47,7 @@ class ViewResult:
     rows: Ints
     layout: Layout
     row_figures: RowFigures
+    row_kinds: Callable[[], Ints]
     fields: tuple[FieldSpec, ...]
     steps: tuple[tuple[int, str], ...]
     problems: tuple[Diagnostic, ...]
@@ -116,6 +119,27 @@ class ViewResult:
             return self.row_figures.total(spec.source)[wanted]
         return self.row_figures.total_of(spec.source, wanted)
 
+    @property
+    def time_field(self) -> str:
+        """The self time that shares are of: the device's, the host's, or tfprof's sum of both."""
+        return self.resolved.time
+
+    def addends(self, name: str) -> Ints:
+        """The exact figures of a total that add up: rows below a row have no more together than the row itself.
+
+        Icicles, shares of a search and comparisons are made of them (docs/time.md).
+        """
+        return self.row_figures.addends(self._by_name[name].source)[self.rows]
+
+    def shares(self, rows: Sequence[int] | Ints) -> list[float | None]:
+        """The share of rows in the summed self time of the resource that is looked at; None where it has none."""
+        addends = self.addends(f"total_{self.time_field}")
+        whole = int(addends[0]) if len(addends) else 0
+        if whole <= 0:
+            return [None] * len(rows)
+        shares: list[float | None] = (addends[rows] / whole).tolist()
+        return shares
+
     def column(self, name: str) -> Array:
         """A figure of every row in the field's unit: int64 where all are whole, else float64."""
         return self.in_unit(self._by_name[name], self.exact(name))
@@ -154,6 +178,10 @@ class ViewResult:
         """The NodeKind of rows."""
         kinds: list[int] = self.layout.kind[self.rows[rows]].tolist()
         return kinds
+
+    def kind_words(self, rows: Sequence[int] | Ints) -> list[str]:
+        """What rows are: op, range, module, step, kernel, copy, runtime, scope, line or total."""
+        return [WORDS[at] for at in self.row_kinds()[self.rows[rows]].tolist()]
 
     def launched(self, rows: Sequence[int] | Ints) -> list[bool]:
         """Whether what rows cost themselves is also in the rows that launched them: of kernels and runtime calls."""
@@ -203,6 +231,7 @@ class ViewResult:
             "id": row,
             "name": self.names([row])[0],
             "path": self.paths([row])[0],
+            "kind": self.kind_words([row])[0],
             "depth": int(self.depth[row]),
             "parent": int(self.parent[row]),
             **figures,

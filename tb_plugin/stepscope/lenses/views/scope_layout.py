@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.lenses.launchers import launchers
 from stepscope.lenses.views.index import RUNTIME, ProfileIndex
 from stepscope.lenses.views.layout import ROOT, Layout
 from stepscope.lenses.views.matching import byte_ranks
@@ -24,7 +23,7 @@ def scope_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     profile, scopes = index.profile, index.scopes
     invented = np.empty(0, np.int64) if tfprof else _invented(index)
     tree, entry = _grouped(index, invented) if len(invented) else index.scope_tree
-    row_of_node = np.where(launchers(profile) >= 0, -1, inverse(entry)[scopes.of_node + 1])
+    row_of_node = np.where(index.launcher >= 0, -1, inverse(entry)[scopes.of_node + 1])
     used = tree.sums(_node_counts(row_of_node, len(tree))) > 0
     used[0] = True
     if not used.all():
