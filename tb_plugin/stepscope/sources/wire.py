@@ -371,7 +371,7 @@ class _Walk:
         A word mostly holds a tag of one byte and a value of up to seven, so that one look at the
         bytes serves both.
         """
-        word = self.words[np.minimum(self.position, len(self.words) - 1)]
+        word = self.words[self.position]
         tag = (word & np.uint64(0xFF)).view(np.int64)
         position = self.position + 1
         value, length = _first_varint(word >> np.uint64(8) | _EIGHTH_BYTE)

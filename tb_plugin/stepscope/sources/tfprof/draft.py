@@ -145,10 +145,13 @@ class FrameRows(Rows):
     first_line: Ints
 
 
-class _Numbers(dict[bytes, int]):
-    """Numbers its keys when they are first looked up: faster than asking for a default each time."""
+K = TypeVar("K")
 
-    def __missing__(self, key: bytes) -> int:
+
+class Numbers(dict[K, int]):
+    """Numbers its keys when they are first looked up: faster than `setdefault` each time."""
+
+    def __missing__(self, key: K) -> int:
         number = self[key] = len(self)
         return number
 
@@ -157,7 +160,7 @@ class Interner:
     """Gives each distinct byte string an index, in order of first use."""
 
     def __init__(self) -> None:
-        self.index = _Numbers()
+        self.index: Numbers[bytes] = Numbers()
 
     def __call__(self, text: bytes) -> int:
         """The text's index."""

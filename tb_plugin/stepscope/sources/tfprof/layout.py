@@ -38,6 +38,7 @@ from stepscope.sources.tfprof.draft import (
     Interner,
     MemoryRows,
     NodeRows,
+    Numbers,
     OutputRows,
     StepRows,
     TypeRows,
@@ -45,6 +46,7 @@ from stepscope.sources.tfprof.draft import (
 
 TICK_PS = 1_000_000
 MAX_SLOTS = 1 << 16
+_ROOT = -1
 
 
 def lay_out(draft: Draft, header: Header) -> Profile:
@@ -165,35 +167,30 @@ def _outputs(draft: Draft, count: int) -> tuple[Outputs, Ints]:
 def _scopes(names: Ints, strings: Interner) -> tuple[Scopes, Ints]:
     """The scope tree of the nodes' names, and each node's own entry in it."""
     texts = strings.texts()
-    parents: list[int] = []
-    labels: list[int] = []
-    index: dict[int, int] = {}
-    known: dict[bytes, int] = {}
+    labels = strings.index
+    # The entry of each parent and label, and of each whole prefix.
+    entries: Numbers[tuple[int, int]] = Numbers()
+    entry_of_prefix: dict[bytes, int] = {}
 
-    def descend(parent: int, label: bytes) -> int:
-        text = strings(label)
-        key = (parent + 1) << 32 | text
-        entry = index.get(key)
-        if entry is None:
-            entry = index[key] = len(parents)
-            parents.append(parent)
-            labels.append(text)
+    def entry_of(prefix: bytes) -> int:
+        entry = _ROOT
+        for label in prefix.split(b"/"):
+            entry = entries[entry, labels[label]]
         return entry
 
     own = np.empty(len(names), np.int64)
     for row, name in enumerate(names.tolist()):
         prefix, slash, label = texts[name].rpartition(b"/")
-        parent = -1
+        parent = _ROOT
         if slash:
-            parent = known.get(prefix, -1)
-            if parent < 0:
-                for piece in prefix.split(b"/"):
-                    parent = descend(parent, piece)
-                known[prefix] = parent
-        own[row] = descend(parent, label)
-    kind = np.full(len(parents), int(NodeKind.SCOPE), np.int8)
+            parent = entry_of_prefix.get(prefix, _ROOT)
+            if parent == _ROOT:
+                parent = entry_of_prefix[prefix] = entry_of(prefix)
+        own[row] = entries[parent, labels[label]]
+    rows = np.array(list(entries), np.int64).reshape(-1, 2)
+    kind = np.full(len(rows), int(NodeKind.SCOPE), np.int8)
     kind[own] = int(NodeKind.OP)
-    return Scopes(parent=np.array(parents, np.int32), name=np.array(labels, np.int32), kind=kind), own
+    return Scopes(parent=_i32(rows[:, 0]), name=_i32(rows[:, 1]), kind=kind), own
 
 
 def _parameters(draft: Draft, shape: Ints) -> Ints:

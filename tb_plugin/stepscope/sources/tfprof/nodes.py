@@ -15,13 +15,14 @@ from stepscope.sources.tfprof.draft import (
     Draft,
     ExecutionRows,
     InputRows,
+    Interner,
     MemoryRows,
     NodeRows,
     OutputRows,
     StepRows,
     TypeRows,
 )
-from stepscope.sources.wire import Messages, Table, decode, padded
+from stepscope.sources.wire import Flags, Messages, Table, decode, padded
 
 _SUMS = {"requested": 6, "peak": 7, "residual": 8, "output": 9}
 
@@ -47,23 +48,33 @@ class NodeReader:
         entries = decode(Messages(data, start, end))
         bodies = entries.message_of(2)
         nodes = decode(bodies)
-        fresh = self._fresh(self._draft.strings.spans(block, *nodes.spans(1)))
+        names = self._draft.strings.spans(block, *nodes.spans(1))
+        fresh = self._fresh(names)
         if not fresh.all():
             nodes = decode(bodies.take(fresh))
         self._note_damage(entries, nodes)
-        self._add_nodes(block, nodes, entries.ints(1)[fresh])
+        self._add_nodes(block, nodes, entries.ints(1)[fresh], names[fresh])
         self.count += len(nodes)
 
-    def _fresh(self, names: Ints) -> np.ndarray[tuple[int], np.dtype[np.bool_]]:
-        fresh = np.ones(len(names), bool)
-        for row, name in enumerate(names.tolist()):
-            if name in self._names:
-                fresh[row] = False
-            self._names.add(name)
-        repeated = int((~fresh).sum())
-        if repeated:
-            what = "nodes with the name of an earlier node; the first of each name is kept"
-            self._draft.losses.append(Diagnostic(self._where, what, repeated, "Give every op a name of its own"))
+    def _fresh(self, names: Ints) -> Flags:
+        """Which nodes have a name that no earlier node has."""
+        fresh = np.ones(len(names), np.bool_)
+        known = self._names
+        texts = names.tolist()
+        if known.isdisjoint(texts) and len(set(texts)) == len(texts):
+            known.update(texts)
+            return fresh
+        for row, name in enumerate(texts):
+            fresh[row] = name not in known
+            known.add(name)
+        self._draft.losses.append(
+            Diagnostic(
+                where=self._where,
+                what="nodes with the name of an earlier node; the first of each name is kept",
+                count=int((~fresh).sum()),
+                remedy="Give every op a name of its own",
+            )
+        )
         return fresh
 
     def _note_damage(self, *levels: Table) -> None:
@@ -72,14 +83,14 @@ class NodeReader:
             what = "damaged messages; what they hold before the damage is kept"
             self._draft.losses.append(Diagnostic(self._where, what, damaged, "Write the profile again"))
 
-    def _add_nodes(self, block: bytes, nodes: Table, keys: Ints) -> None:
+    def _add_nodes(self, block: bytes, nodes: Table, keys: Ints, names: Ints) -> None:
         draft, base = self._draft, self.count
         device = _optional(draft, block, *nodes.spans(6))
         self._on_accelerator = np.isin(device, self._accelerators(device))
         draft.add(
             NodeRows(
                 key=keys,
-                name=draft.strings.spans(block, *nodes.spans(1)),
+                name=names,
                 op=draft.strings.spans(block, *nodes.spans(9)),
                 device=device,
                 float_ops=nodes.ints(8),
@@ -89,7 +100,7 @@ class NodeReader:
         )
         types = nodes.contents(5)
         draft.add(TypeRows(types.row + base, draft.strings.spans(block, types.value, types.end)))
-        draft.add(_inputs(nodes, base), self._outputs(nodes), attributes(draft, block, nodes.sub(11), base))
+        draft.add(_inputs(nodes, base), self._outputs(block, nodes), attributes(draft, block, nodes.sub(11), base))
         self._add_executions(block, nodes.sub(12))
 
     def _accelerators(self, device: Ints) -> list[int]:
@@ -112,17 +123,19 @@ class NodeReader:
         stack = self._draft.stacks.spans(block, start, end)
         return np.where(end > start, stack, -1)
 
-    def _outputs(self, nodes: Table) -> OutputRows:
+    def _outputs(self, block: bytes, nodes: Table) -> OutputRows:
         entries = nodes.sub(15)
         start, end = entries.spans(2)
-        distinct: dict[bytes, int] = {}
-        data = entries.data.tobytes()
-        spans = [data[a:b] for a, b in zip(start.tolist(), end.tolist(), strict=True)]
-        for span in spans:
-            if span not in distinct:
-                distinct[span] = self._draft.shapes(tuple_values(span))
-        shape = np.fromiter((distinct[s] for s in spans), np.int64, len(spans))
-        return OutputRows(entries.owner + self.count, entries.ints(1), shape, np.full(len(shape), -1))
+        spans = Interner()
+        span = spans.spans(block, start, end)
+        shapes = [self._draft.shapes(tuple_values(text)) for text in spans.texts()]
+        shape = np.array([*shapes, -1], np.int64)[span]
+        return OutputRows(
+            node=entries.owner + self.count,
+            slot=entries.ints(1),
+            shape=shape,
+            bytes=np.full(len(shape), -1),
+        )
 
     def _add_executions(self, block: bytes, entries: Table) -> None:
         """Adds what an entry of `execs` holds: a step of a node."""
@@ -217,7 +230,7 @@ def _sum(values: Ints, owner: Ints, count: int) -> Ints:
     return out
 
 
-def _pairs(tuples: Table) -> tuple[Ints, Ints, np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _pairs(tuples: Table) -> tuple[Ints, Ints, Flags]:
     """First and second number of every Tuple, and whether it has exactly two."""
     owner, value = tuples.repeated_ints(1)
     size = np.bincount(owner, minlength=len(tuples))
