@@ -10,10 +10,13 @@ from xplane_builder import Core, documented, profile, space
 
 import stepscope
 from stepscope.cli.main import main
+from stepscope.model.columns import Header
+from stepscope.model.profile import Profile
 from stepscope.pb import xplane_pb2
 from stepscope.session.importing import expand
-from stepscope.sources import registry
+from stepscope.sources import registry, xplane
 from stepscope.sources.xplane.folders import run_of
+from stepscope.sources.xplane.profile import ProfileBuilder
 
 SECOND_NS = 10**9
 EPOCH_NS = 1_700_000_000 * SECOND_NS
@@ -125,8 +128,8 @@ def test_captures_of_one_run_have_names_of_their_own(tmp_path: Path) -> None:
     imported = registry.read(write(tmp_path / "logs", dict.fromkeys(places, ONE)))
     assert [(named.record.KIND, named.name) for named in imported.records] == [
         ("collectives", f"xplane {T0}"),
-        ("profile", f"xplane {T0}"),
         ("collectives", f"xplane {T90}"),
+        ("profile", f"xplane {T0}"),
         ("profile", f"a {T90}"),
         ("profile", f"b {T90}"),
     ]
@@ -238,3 +241,32 @@ def test_command_says_which_of_several_records_is_shown(
     assert f"Choose another with --name and --record-step: {others}\n" in message
     assert main([command, str(root), "--name", f"xplane {T0}"]) == 0
     assert "is shown" not in capsys.readouterr().err
+
+
+def test_profiles_are_read_only_when_a_question_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = several_captures(tmp_path)
+    whole = registry.read(root)
+    built: list[str] = []
+    build = ProfileBuilder.build
+
+    def counted(self: ProfileBuilder, header: Header) -> Profile:
+        built.append(header.host)
+        return build(self, header)
+
+    monkeypatch.setattr(ProfileBuilder, "build", counted)
+    source = stepscope.open(root)
+    source.dcn().to_json()
+    assert built == []
+    profiles = [ref.name for ref in source.catalog.refs() if ref.kind == "profile"]
+    assert profiles == [f"xplane {T0}", f"a {T90}", f"b {T90}"]
+    assert len(built) == 3
+    for ref, named in zip(source.catalog.refs(), whole.records, strict=True):
+        assert (ref.run, ref.kind, ref.name) == (named.run, named.record.KIND, named.name)
+        assert source.read(ref) == named.record
+    source.catalog.refs()
+    assert len(built) == 3
+
+
+def test_large_profiles_do_not_wait_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(xplane, "MOST_DEFERRED_BYTES", 0)
+    assert xplane.open_path(several_captures(tmp_path)).deferred is None

@@ -11,7 +11,7 @@ from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import RecordRef
 from stepscope.session.job import job_refs
 from stepscope.session.results import ComparisonAnswer
-from stepscope.session.selection import candidates, hidden_among, newest
+from stepscope.session.selection import hidden_among, newest
 
 if TYPE_CHECKING:
     from stepscope.session.source import Source
@@ -47,7 +47,7 @@ def hidden_records(source: Source, lens: AnyLens, options: Any) -> list[Diagnost
     scope = lens.scope(options)
     if scope is Scope.JOB:
         return []
-    refs = candidates(source.catalog.refs(), lens.record_kind, source.selection)
+    refs = source.candidates(lens.record_kind)
     if scope is Scope.RECORD:
         return hidden_among(refs, [newest(refs)])
     return hidden_among(refs, source.select_records(lens.record_kind))

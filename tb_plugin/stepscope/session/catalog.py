@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.scalar_rates import from_scalars, rate_tag
 from stepscope.model.throughput import Throughput
 from stepscope.model.throughput_merge import merge
-from stepscope.sources.format import Imported
+from stepscope.sources.format import Imported, NamedRecord
 from stepscope.store.names import TAIL_BLOCK
 from stepscope.store.reading import RecordEntry, RecordStore, ScalarSeries
 
@@ -57,8 +58,8 @@ class Catalog(Protocol):
     def runs(self) -> list[str]:
         """The names of all runs, in order."""
 
-    def refs(self) -> list[RecordRef]:
-        """All records, the newest of a kind and run last."""
+    def refs(self, kind: str | None = None) -> list[RecordRef]:
+        """All records, or at least those of a kind; the newest of a kind and run last."""
 
     def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
@@ -91,7 +92,7 @@ class StoreCatalog:
         """The names of all runs, in order."""
         return self._store.runs()
 
-    def refs(self) -> list[RecordRef]:
+    def refs(self, kind: str | None = None) -> list[RecordRef]:
         """All records, the newest of a kind and run last."""
         return sorted((*self._blocks, *self._scalars), key=lambda r: (r.run, r.kind, r.written_wall_ns, r.tag))
 
@@ -228,41 +229,76 @@ def _scalar_ref(run: str, name: str, found: Sequence[ScalarSeries]) -> RecordRef
 
 
 class FileCatalog:
-    """The records of foreign files, each of which is a run."""
+    """The records of foreign files, each of which is a run. Deferred ones are read when needed."""
 
-    def __init__(self, imported: Sequence[tuple[Path, Imported]], problems: Sequence[Diagnostic] = ()) -> None:
+    def __init__(
+        self,
+        imported: Sequence[tuple[Path, Imported]],
+        problems: Sequence[Diagnostic] = (),
+    ) -> None:
         self._records: dict[RecordRef, Record] = {}
         self._problems = list(problems)
+        self._deferred: list[tuple[Path, Imported]] = []
+        self._lock = threading.Lock()
         for path, found in imported:
-            self._add(path, found)
+            self._add(path, found, found.records, first_position=0)
+            if found.deferred is not None:
+                self._deferred.append((path, found))
 
-    def _add(self, path: Path, found: Imported) -> None:
-        for position, named in enumerate(found.records):
+    def _add(
+        self,
+        path: Path,
+        found: Imported,
+        records: Sequence[NamedRecord],
+        *,
+        first_position: int,
+    ) -> None:
+        for position, named in enumerate(records, first_position):
             header: Header = named.record.header
             run = found.run_of(named) or path.name
-            key = (str(path), position)
             # Tags sort in the order of the file: of records of one time the last is the newest.
-            tag = f"{path}#{position:04}"
             ref = RecordRef(
-                run, named.record.KIND, named.name, tag, key, named.step, named.step,
-                rows=named.record.rows, written_wall_ns=header.wall_anchor_ns, producer=header.producer,
-            )  # fmt: skip
+                run=run,
+                kind=named.record.KIND,
+                name=named.name,
+                tag=f"{path}#{position:04}",
+                key=(str(path), position),
+                first_step=named.step,
+                last_step=named.step,
+                rows=named.record.rows,
+                written_wall_ns=header.wall_anchor_ns,
+                producer=header.producer,
+            )
             self._records[ref] = named.record
-            self._problems += [loss.in_run(run) for loss in header.losses]
+            losses = [loss.in_run(run) for loss in header.losses]
+            self._problems += [loss for loss in losses if loss not in self._problems]
+
+    def _load_deferred(self, kind: str | None) -> None:
+        with self._lock:
+            waiting: list[tuple[Path, Imported]] = []
+            for path, found in self._deferred:
+                assert found.deferred is not None
+                if kind is None or kind in found.deferred.kinds:
+                    records = found.deferred.load()
+                    self._add(path, found, records, first_position=len(found.records))
+                else:
+                    waiting.append((path, found))
+            self._deferred = waiting
 
     def refresh(self) -> None:
         """Does nothing: files are read once."""
 
     def runs(self) -> list[str]:
         """The names of all runs, in order."""
-        return sorted({ref.run for ref in self._records})
+        return sorted({ref.run for ref in self.refs()})
 
-    def refs(self) -> list[RecordRef]:
-        """All records, in the order of the files."""
+    def refs(self, kind: str | None = None) -> list[RecordRef]:
+        """All records, or at least those of a kind, in the order of the files."""
+        self._load_deferred(kind)
         return list(self._records)
 
     def problems(self) -> list[Diagnostic]:
-        """What could not be read, and why."""
+        """What could not be read of the records so far, and why."""
         return self._problems
 
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:

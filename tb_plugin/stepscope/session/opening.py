@@ -62,7 +62,7 @@ def _catalog(path: Path) -> Catalog:
         return _log_directory(path) if has_event_files(path) else _folder(path)
     if _is_event_file(path):
         return _log_directory(path.parent)
-    return FileCatalog([(path, registry.read(path))])
+    return FileCatalog([(path, registry.open_path(path))])
 
 
 def _is_event_file(path: Path) -> bool:
@@ -82,7 +82,7 @@ def _log_directory(path: Path) -> Catalog:
 
 def _folder(path: Path) -> Catalog:
     try:
-        return FileCatalog([(path, registry.read(path))])
+        return FileCatalog([(path, registry.open_path(path))])
     except SourceError as error:
         files = sorted(p for p in path.rglob("*") if p.is_file())
         found, problems = read_files(files)
@@ -97,7 +97,7 @@ def read_files(files: Iterable[Path]) -> tuple[list[tuple[Path, Imported]], list
     problems: list[Diagnostic] = []
     for file in files:
         try:
-            found.append((file, registry.read(file)))
+            found.append((file, registry.open_path(file)))
         except UnrecognisedSource:
             continue
         except StepscopeError as error:

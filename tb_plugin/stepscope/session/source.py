@@ -82,6 +82,18 @@ class Source(LensMethods):
         """
         return self.read(self.select_record(kind))
 
+    def candidates(self, kind: str) -> list[RecordRef]:
+        """The references of all selected records of a kind.
+
+        Raises:
+            NotFound: No such record.
+        """
+        refs = self.catalog.refs(kind)
+        if not any(ref.kind == kind for ref in refs):
+            # The message names the kinds that the source contains.
+            refs = self.catalog.refs()
+        return candidates(refs, kind, self.selection)
+
     def select_record(self, kind: str) -> RecordRef:
         """The reference of the newest selected record of a kind.
 
@@ -89,7 +101,7 @@ class Source(LensMethods):
             OptionError: Records of several runs are selected.
             NotFound: No such record.
         """
-        refs = candidates(self.catalog.refs(), kind, self.selection)
+        refs = self.candidates(kind)
         require_one_run(refs)
         return newest(refs)
 
@@ -102,7 +114,7 @@ class Source(LensMethods):
             OptionError: There are several runs, and none was selected.
             NotFound: No such record.
         """
-        refs = candidates(self.catalog.refs(), kind, self.selection)
+        refs = self.candidates(kind)
         if not self.selection.runs:
             require_one_run(refs)
         if kind == Collectives.KIND:

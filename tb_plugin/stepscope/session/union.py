@@ -52,7 +52,7 @@ class JoinedCatalog:
         """The names of all runs, in order."""
         return sorted({ref.run for ref in self._origins})
 
-    def refs(self) -> list[RecordRef]:
+    def refs(self, kind: str | None = None) -> list[RecordRef]:
         """All records, in the order of the sources."""
         return list(self._origins)
 

@@ -32,16 +32,31 @@ class NamedRecord:
 
 
 @dataclass(frozen=True)
+class Deferred:
+    """Records of a file that cost much and are not needed for every question.
+
+    Attributes:
+        kinds: The kinds of the records.
+        load: Reads them. Raises what the format's `read` raises.
+    """
+
+    kinds: frozenset[str]
+    load: Callable[[], tuple[NamedRecord, ...]]
+
+
+@dataclass(frozen=True)
 class Imported:
     """The records of a file.
 
     Attributes:
         records: The records, in the order of the file.
         run: The run name, from the file or its content.
+        deferred: Further records, to be read when a question needs them.
     """
 
     records: tuple[NamedRecord, ...]
     run: str
+    deferred: Deferred | None = None
 
     def run_of(self, named: NamedRecord) -> str:
         """The run of one of the records."""
@@ -70,6 +85,7 @@ class Format:
         recognise: Whether a path holds this format, by its content. Takes the path (a file or
             folder) and the first 64 KiB of the file, unpacked where it is gzip (empty for a folder).
         read: Reads the path. Raises SourceError where nothing can be read.
+        open: Reads the path, and defers what costs much; None where `read` does as well.
         group: Joins files of this format that belong together; None where each file stands alone.
         read_group: Reads a group of files. Present where `group` is.
     """
@@ -78,5 +94,6 @@ class Format:
     title: str
     recognise: Callable[[Path, bytes], bool]
     read: Callable[[Path, Progress | None], Imported]
+    open: Callable[[Path], Imported] | None = None
     group: Callable[[Sequence[Path]], list[FileGroup]] | None = None
     read_group: Callable[[Sequence[Path], Progress | None], Imported] | None = None

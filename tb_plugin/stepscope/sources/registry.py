@@ -14,7 +14,7 @@ from pathlib import Path
 from stepscope.errors import NotFound, RecordError, SourceError, UnrecognisedSource
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.content import head, noted_losses
-from stepscope.sources.format import FileGroup, Format, Imported, Progress
+from stepscope.sources.format import FileGroup, Format, Imported, NamedRecord, Progress
 from stepscope.sources.unsupported import describe
 
 MODULES = (
@@ -113,6 +113,23 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """
     known = recognise(path)
     return _read_valid(path, lambda: known.read(path, progress))
+
+
+def open_path(path: Path) -> Imported:
+    """Reads a file or folder, and defers the records that cost much. Raises what `read` raises."""
+    known = recognise(path)
+    if known.open is None:
+        return _read_valid(path, lambda: known.read(path, None))
+    open_format = known.open
+    imported = _read_valid(path, lambda: open_format(path))
+    deferred = imported.deferred
+    if deferred is None:
+        return imported
+
+    def load() -> tuple[NamedRecord, ...]:
+        return _read_valid(path, lambda: Imported(deferred.load(), imported.run)).records
+
+    return replace(imported, deferred=replace(deferred, load=load))
 
 
 def read_group(files: Sequence[Path], progress: Progress | None = None) -> Imported:

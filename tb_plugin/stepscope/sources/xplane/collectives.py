@@ -20,14 +20,14 @@ from stepscope.sources.xplane.schedule import ScheduleBuilder
 from stepscope.sources.xplane.transfers import TransferRows
 
 
-@dataclass(frozen=True)
+@dataclass
 class HostTrace:
-    """What was read of one host.
+    """The collectives of one host.
 
     Attributes:
-        seen: Whether its file holds anything.
-        programs: Its HLO programs, by unsigned program id.
-        transfers: What its host plane says of the network.
+        seen: Whether the file holds a plane.
+        programs: The HLO programs, by unsigned program id.
+        transfers: The network transfers of the host plane.
         losses: What could not be read.
     """
 
