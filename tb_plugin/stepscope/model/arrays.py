@@ -13,6 +13,7 @@ Array = NDArray[Any]
 Ints = NDArray[np.int64]
 I64 = Ints
 I32 = NDArray[np.int32]
+U8 = NDArray[np.uint8]
 U64 = NDArray[np.uint64]
 F64 = NDArray[np.float64]
 Floats = F64

@@ -17,11 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.model import wire
-from stepscope.model.arrays import I64
+from stepscope.model.arrays import I64, U8, Bools
 from stepscope.model.wire import DELIMITED, FIXED32, FIXED64, VARINT, WireError
-
-Flags = NDArray[np.bool_]
-Bytes = NDArray[np.uint8]
 
 CHUNK_ROWS = 1 << 14
 PADDING = bytes(16)
@@ -45,7 +42,7 @@ class Messages:
         owner: For each submessage, the row of the message that holds it.
     """
 
-    data: Bytes
+    data: U8
     start: I64
     end: I64
     owner: I64 = field(default_factory=lambda: _EMPTY)
@@ -62,12 +59,12 @@ class Messages:
     def __len__(self) -> int:
         return len(self.start)
 
-    def take(self, rows: I64 | Flags) -> Messages:
+    def take(self, rows: I64 | Bools) -> Messages:
         """Some of the messages, in the order of the index."""
         return Messages(self.data, self.start[rows], self.end[rows])
 
 
-def padded(data: bytes | memoryview) -> Bytes:
+def padded(data: bytes | memoryview) -> U8:
     """A copy of bytes with the padding that a walk needs."""
     copy = np.zeros(len(data) + len(PADDING), np.uint8)
     copy[: len(data)] = np.frombuffer(data, np.uint8)
@@ -86,8 +83,8 @@ class Columns:
     """
 
     values: dict[int, I64]
-    present: dict[int, Flags]
-    damaged: Flags
+    present: dict[int, Bools]
+    damaged: Bools
 
 
 def read_numbers(messages: Messages, fields: Sequence[int]) -> Columns:
@@ -121,7 +118,7 @@ class Rows:
     value: I64
     end: I64
 
-    def take(self, rows: I64 | Flags) -> Rows:
+    def take(self, rows: I64 | Bools) -> Rows:
         """Some of the fields."""
         return Rows(self.row[rows], self.value[rows], self.end[rows])
 
@@ -129,7 +126,7 @@ class Rows:
 def decode(messages: Messages) -> Table:
     """All fields of messages."""
     pieces: list[_Piece] = []
-    damaged: list[Flags] = []
+    damaged: list[Bools] = []
     for first in range(0, max(len(messages), 1), CHUNK_ROWS):
         walk = _Walk(messages, first, min(first + CHUNK_ROWS, len(messages)))
         pieces += walk.read_all()
@@ -155,7 +152,7 @@ class Table:
         damaged: Whether a message is invalid; fields before the damage are kept.
     """
 
-    def __init__(self, messages: Messages, pieces: Sequence[_Piece], damaged: Flags) -> None:
+    def __init__(self, messages: Messages, pieces: Sequence[_Piece], damaged: Bools) -> None:
         self.messages = messages
         self.damaged = damaged
         number = _joined([piece.number for piece in pieces])
@@ -171,7 +168,7 @@ class Table:
         return len(self.messages)
 
     @property
-    def data(self) -> Bytes:
+    def data(self) -> U8:
         """The buffer of the messages."""
         return self.messages.data
 
@@ -208,7 +205,7 @@ class Table:
         """The last number of every message, 0 where it is absent."""
         return self.optional_ints(number)[0]
 
-    def optional_ints(self, number: int) -> tuple[I64, Flags]:
+    def optional_ints(self, number: int) -> tuple[I64, Bools]:
         """The last number of every message, 0 where it is absent; and whether it is present."""
         part = self._slice(number)
         is_number = self._end[part] < 0
@@ -262,7 +259,7 @@ def _joined(parts: Sequence[I64]) -> I64:
     return np.concatenate(parts) if parts else _EMPTY
 
 
-def _unpacked(data: Bytes, rows: Rows) -> tuple[I64, I64]:
+def _unpacked(data: U8, rows: Rows) -> tuple[I64, I64]:
     """The numbers of packed lists: for each its list and its value."""
     size = rows.end - rows.value
     first = np.cumsum(size) - size
@@ -287,7 +284,7 @@ class _Walk:
         self.words = _words(messages.data)
         self.damaged = np.zeros(last - first, np.bool_)
         self.values: dict[int, I64] = {}
-        self.present: dict[int, Flags] = {}
+        self.present: dict[int, Bools] = {}
         start = messages.start[first:last]
         self.end = messages.end[first:last]
         # The messages under way, and where each of them stands.
@@ -351,7 +348,7 @@ class _Walk:
     def _advance(self) -> None:
         self._keep(self._after < self.end[self.row], self._after)
 
-    def _keep(self, stay: Flags, position: I64) -> None:
+    def _keep(self, stay: Bools, position: I64) -> None:
         if stay.all():
             self.position = position
         else:
@@ -436,7 +433,7 @@ class _Walk:
             self.damaged[message] = True
 
 
-def _words(data: Bytes) -> NDArray[np.uint64]:
+def _words(data: U8) -> NDArray[np.uint64]:
     """The eight bytes from every offset on, as little-endian words over the same memory."""
     words: NDArray[np.uint64] = np.ndarray((max(len(data) - 7, 0),), "<u8", data, strides=(1,))
     return words

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from stepscope.model.arrays import Ints
+from stepscope.model.arrays import Bools, Ints
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import LaneKind
 from stepscope.sources.tfprof.attributes import attributes
@@ -22,7 +22,7 @@ from stepscope.sources.tfprof.draft import (
     StepRows,
     TypeRows,
 )
-from stepscope.sources.wire import Flags, Messages, Table, decode, padded
+from stepscope.sources.wire import Messages, Table, decode, padded
 
 _SUMS = {"requested": 6, "peak": 7, "residual": 8, "output": 9}
 
@@ -56,7 +56,7 @@ class NodeReader:
         self._add_nodes(block, nodes, entries.ints(1)[fresh], names[fresh])
         self.count += len(nodes)
 
-    def _fresh(self, names: Ints) -> Flags:
+    def _fresh(self, names: Ints) -> Bools:
         """Which nodes have a name that no earlier node has."""
         fresh = np.ones(len(names), np.bool_)
         known = self._names
@@ -230,7 +230,7 @@ def _sum(values: Ints, owner: Ints, count: int) -> Ints:
     return out
 
 
-def _pairs(tuples: Table) -> tuple[Ints, Ints, Flags]:
+def _pairs(tuples: Table) -> tuple[Ints, Ints, Bools]:
     """First and second number of every Tuple, and whether it has exactly two."""
     owner, value = tuples.repeated_ints(1)
     size = np.bincount(owner, minlength=len(tuples))

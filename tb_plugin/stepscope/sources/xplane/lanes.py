@@ -8,9 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from stepscope.model.arrays import I64
+from stepscope.model.arrays import I64, Bools
 from stepscope.model.profile import LaneKind, NodeKind
-from stepscope.sources.wire import Flags
 from stepscope.sources.xplane.cores import OPS_LINE
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
 from stepscope.sources.xplane.plane import Events, EventStats, PlaneView, text
@@ -39,7 +38,7 @@ class Lane:
     info: I64
     infos: list[OpInfo]
 
-    def take(self, rows: Flags) -> Lane:
+    def take(self, rows: Bools) -> Lane:
         """Some of the events."""
         return replace(self, start=self.start[rows], duration=self.duration[rows], info=self.info[rows])
 

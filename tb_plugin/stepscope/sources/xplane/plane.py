@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.model.arrays import I64
-from stepscope.sources.wire import Flags, Messages, decode, read_numbers
+from stepscope.model.arrays import I64, Bools
+from stepscope.sources.wire import Messages, decode, read_numbers
 from stepscope.sources.xplane.file import EVENTS_FIELD, events_start, parse_line
 from stepscope.sources.xplane.runs import find_run
 
@@ -41,7 +41,7 @@ class Events:
     def __len__(self) -> int:
         return len(self.metadata_id)
 
-    def take(self, rows: I64 | Flags) -> Events:
+    def take(self, rows: I64 | Bools) -> Events:
         """Some of the events."""
         return replace(
             self,
@@ -136,7 +136,7 @@ class EventStats:
                 column[self.event[row]] = str(self.bits[row])
         return column
 
-    def _has(self, ids: Iterable[int]) -> Flags:
+    def _has(self, ids: Iterable[int]) -> Bools:
         return np.isin(self.metadata_id, np.fromiter(ids, np.int64))
 
 

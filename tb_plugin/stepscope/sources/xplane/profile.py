@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from stepscope.model.arrays import I64
+from stepscope.model.arrays import I64, Bools
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import (
@@ -23,7 +23,6 @@ from stepscope.model.profile import (
     Steps,
 )
 from stepscope.sources.torch_trace.trees import distinct, nearest, nest, nesting_order, paths, self_time
-from stepscope.sources.wire import Flags
 from stepscope.sources.xplane.lanes import Lane, PlaneLanes, StepMarks
 from stepscope.sources.xplane.ops import OpInfo, ProgramOps
 from stepscope.sources.xplane.tables import Tables
@@ -154,7 +153,7 @@ class ProfileBuilder:
         own = self_time(np.where(is_runtime, -1, above), duration[rows])
         return _Runs(thread[rows], start[rows], duration[rows], own, info[rows], trace[rows], above)
 
-    def _traces(self, infos: list[OpInfo], info: I64, parent: I64, is_frame: Flags) -> I64:
+    def _traces(self, infos: list[OpInfo], info: I64, parent: I64, is_frame: Bools) -> I64:
         """The trace of each event: its own frames, or the Python calls around it."""
         own = np.array([self._tables.trace(-1, i.frames) if i.kind is not None else -1 for i in infos] or [-1])
         trace: I64 = own[info]

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.model.arrays import I64
-from stepscope.sources.wire import PADDING, Bytes, Messages
+from stepscope.model.arrays import I64, U8
+from stepscope.sources.wire import PADDING, Messages
 
 LANES = 1024
 WINDOW = 64
@@ -37,7 +37,7 @@ def find_run(body: bytes, start: int, field: int) -> tuple[Messages, int] | None
     return Messages(data, position + np.where(end - position > 0x81, 3, 2), end), after
 
 
-def _member(data: Bytes, position: I64) -> tuple[I64, I64]:
+def _member(data: U8, position: I64) -> tuple[I64, I64]:
     """Where the content of the members at the positions starts and ends; a length takes one or two bytes."""
     low, high = data[position + 1].astype(np.int64), data[position + 2].astype(np.int64)
     short = low < 0x80
@@ -45,13 +45,13 @@ def _member(data: Bytes, position: I64) -> tuple[I64, I64]:
     return content, content + np.where(short, low, (low & 0x7F) | (high << 7))
 
 
-def _is_long(data: Bytes, position: I64) -> NDArray[np.bool_]:
+def _is_long(data: U8, position: I64) -> NDArray[np.bool_]:
     """Whether the length of a member takes more than two bytes."""
     long: NDArray[np.bool_] = (data[position + 1] >= 0x80) & (data[position + 2] >= 0x80)
     return long
 
 
-def _heads(data: Bytes, start: int, size: int, tag: int) -> I64:
+def _heads(data: U8, start: int, size: int, tag: int) -> I64:
     """A place in each part of the bytes at which some members that follow each other arrive; the first is the start.
 
     A part of a member may read as a row of members too, such as the stats of an event, but such a row joins the members
@@ -69,7 +69,7 @@ def _heads(data: Bytes, start: int, size: int, tag: int) -> I64:
     return np.unique(np.concatenate([[start], heads[heads < size - 1]]))
 
 
-def _walk(data: Bytes, heads: I64, size: int, tag: int) -> tuple[I64, int] | None:
+def _walk(data: U8, heads: I64, size: int, tag: int) -> tuple[I64, int] | None:
     """The positions of all members and the position after the last; None where the bytes end within a member.
 
     A walk goes on until it arrives at a head. Heads at which none arrives read as members only by chance, so the walks
