@@ -282,6 +282,6 @@ def test_too_little_memory_is_said(capsys: pytest.CaptureFixture[str], monkeypat
     def refuse(path: Path) -> None:
         raise MemoryError
 
-    monkeypatch.setattr("stepscope.sources.registry.read", refuse)
+    monkeypatch.setattr("stepscope.sources.registry.open_path", refuse)
     assert main(["views", str(SAMPLE)]) == 1
     assert "not enough memory" in capsys.readouterr().err
