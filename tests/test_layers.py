@@ -14,7 +14,8 @@ PACKAGE = Path(__file__).resolve().parent.parent / "tb_plugin" / "stepscope"
 ON = {
     "pb": set(),
     "model": {"pb"},
-    "lenses": {"model"},
+    "statistics": set(),
+    "lenses": {"model", "statistics"},
     "findings": {"lenses"},
     "store": {"model"},
     "sources": {"model"},
@@ -27,7 +28,7 @@ ON = {
     "cli": {"panel", "shim"},
 }
 BESIDE = ("errors", "version")
-PURE = ("model", "lenses", "findings")
+PURE = ("model", "statistics", "lenses", "findings")
 LENSES = ("views", "trace", "throughput", "incore", "dcn")
 FRAMEWORKS = {"tensorboard", "torch", "tensorflow", "jax", "keras", "lightning", "transformers", "dask", "distributed"}
 OUTSIDE = {"os", "io", "pathlib", "shutil", "tempfile", "socket", "subprocess", "urllib", "http", "mmap", "glob"}
