@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import random
 import zlib
 from pathlib import Path
@@ -11,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.sources import gunzip
+from stepscope.sources import gunzip, registry
 from stepscope.sources.content import content, head
 from stepscope.sources.gunzip import Gunzip
 
@@ -83,3 +84,24 @@ def test_head_of_a_damaged_file_is_what_precedes_the_damage(tmp_path: Path) -> N
     assert head(path)[:1000] == LINES[:1000]
     with content(path) as data:
         assert bytes(data) == longest_prefix(bytes(packed))
+
+
+def test_flipped_bit_in_a_small_trace_keeps_the_events_before_it(tmp_path: Path) -> None:
+    events = [
+        {"ph": "X", "cat": "cpu_op", "name": f"aten::op_{i}", "pid": 1, "tid": 1, "ts": i * 10, "dur": 5 + i % 3}
+        for i in range(300)
+    ]
+    packed = bytearray(gzip.compress(json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()))
+    # Within the last third, where the deflate stream says something that it cannot.
+    for at in range(len(packed) * 2 // 3, len(packed) - 8):
+        damaged = bytearray(packed)
+        damaged[at] ^= 0x08
+        if len(longest_prefix(bytes(damaged))) < len(json.dumps(events)) // 2:
+            continue
+        path = tmp_path / "small.pt.trace.json.gz"
+        path.write_bytes(damaged)
+        (named,) = registry.read(path).records
+        if "gzip stream damaged" in " ".join(loss.what for loss in named.record.header.losses):
+            assert len(named.record.executions.node) > 100
+            return
+    pytest.fail("no bit damaged the stream")

@@ -1,4 +1,4 @@
-"""`stepscope formats`: what is recognised, and by what."""
+"""`stepscope formats`: the supported file formats."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stepscope.sources import registry
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("formats", help="what is recognised, and by what")
+    parser = commands.add_parser("formats", help="list the supported file formats")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
     parser.set_defaults(run_command=run)
 

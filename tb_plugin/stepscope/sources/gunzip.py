@@ -43,14 +43,16 @@ class Gunzip:
         self._inside_member = False
 
     def pieces(self, packed: Iterable[bytes]) -> Iterator[bytes]:
-        """The unpacked content in pieces of about 1 MiB, up to the first damaged byte."""
+        """The unpacked content in pieces of 1 byte to about 1 MiB, up to the first damaged byte."""
         for chunk in packed:
             yield from self._unpacked(chunk)
             if self.damage:
                 return
         if self._inside_member:
-            yield self._unpack.flush()
             self.damage = "gzip stream cut off"
+            rest = self._unpack.flush()
+            if rest:
+                yield rest
 
     def _unpacked(self, data: bytes) -> Iterator[bytes]:
         while data:
@@ -65,7 +67,9 @@ class Gunzip:
                 piece = self._unpack.decompress(data, PIECE_BYTES)
             except zlib.error as error:
                 self.damage = f"gzip stream damaged ({error})"
-                yield _until_damage(before, data)
+                rest = _until_damage(before, data)
+                if rest:
+                    yield rest
                 return
             if piece:
                 yield piece

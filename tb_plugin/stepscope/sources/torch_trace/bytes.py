@@ -1,27 +1,27 @@
-"""The bytes of a trace file in chunks, decompressed, as far as the file goes."""
+"""The bytes of a trace file in chunks, unpacked, as far as the file goes."""
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
-from stepscope.errors import LimitExceeded, SourceError
+from stepscope.errors import SourceError
 from stepscope.sources.content import MAX_DECOMPRESSED_BYTES
 from stepscope.sources.format import Progress
+from stepscope.sources.gunzip import MAGIC, Gunzip, check_unpacked
 
 READ_BYTES = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 class ByteChunks:
-    """Iterates over the decompressed content of a file.
+    """Iterates over the unpacked content of a file.
 
-    A gzip stream that is cut off or damaged gives what comes before the damage; `damage` then says what was found.
+    A gzip stream that is cut off or damaged gives the content before the damage, which `damage` names.
 
     Args:
         path: The file, plain or gzip (told by its first bytes).
-        progress: Told how many bytes of the file, as it lies on disk, were read.
+        progress: Receives how many bytes of the file, as it lies on disk, were read.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -32,21 +32,18 @@ class ByteChunks:
     def __iter__(self) -> Iterator[bytes]:
         raw = self._read()
         first = next(raw, b"")
-        if not first.startswith(_GZIP_MAGIC):
+        if not first.startswith(MAGIC):
             yield first
             yield from raw
             return
+        gunzip = Gunzip()
+        packed_bytes = self.path.stat().st_size
         size = 0
-        for part in self._gunzip(first, raw):
-            size += len(part)
-            if size > MAX_DECOMPRESSED_BYTES:
-                raise LimitExceeded(
-                    "more than 16 GiB when decompressed",
-                    where=str(self.path),
-                    remedy="Profile fewer steps, or decompress and split the file",
-                )
-            if part:
-                yield part
+        for piece in gunzip.pieces(chain([first], raw)):
+            size += len(piece)
+            check_unpacked(self.path, size, packed_bytes, MAX_DECOMPRESSED_BYTES)
+            yield piece
+        self.damage = gunzip.damage
 
     def _read(self) -> Iterator[bytes]:
         try:
@@ -60,23 +57,7 @@ class ByteChunks:
                     yield chunk
         except OSError as error:
             raise SourceError(
-                f"cannot be read ({error.strerror})", where=str(self.path), remedy="Check the path and its permissions"
+                f"cannot be read ({error.strerror})",
+                where=str(self.path),
+                remedy="Check the path and its permissions",
             ) from error
-
-    def _gunzip(self, first: bytes, rest: Iterator[bytes]) -> Iterator[bytes]:
-        unpack = zlib.decompressobj(wbits=31)
-        data: bytes | None = first
-        try:
-            while data is not None:
-                yield unpack.decompress(data, READ_BYTES)
-                data = unpack.unconsumed_tail
-                if unpack.eof and (following := unpack.unused_data.lstrip(b"\0")):
-                    unpack, data = zlib.decompressobj(wbits=31), following
-                elif not data:
-                    data = next(rest, None)
-        except zlib.error as error:
-            self.damage = f"gzip stream damaged ({error})"
-            return
-        if not unpack.eof:
-            self.damage = "gzip stream cut off"
-            yield unpack.flush()
