@@ -13,6 +13,7 @@ from stepscope.lenses.throughput.disturbances import disturbances
 from stepscope.lenses.throughput.jobs import jobs
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import pace
+from stepscope.lenses.throughput.printed import with_printed
 from stepscope.lenses.throughput.rates import Rates, SamplePoints, rates, sample_points
 from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
 from stepscope.lenses.throughput.segments import segments
@@ -49,6 +50,9 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     computed = rates(record, asked, smoothing)
     stated = _stated(record, asked)
     local, average, figures = _figures(record, options, computed, stated)
+    printed = 0
+    if figures == "computed":
+        local, printed = with_printed(record, asked, local, stated.local, smoothing)
     base = absolute_base(record)
     parts = segments(record)
     diagnosis = diagnose(record, pace(record, parts))
@@ -77,7 +81,7 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         spans=_spans(record, base),
         annotations=tuple(disturbances(record, asked, diagnosis, base)) if options.disturbances else (),
         statistics=statistics(record, parts, diagnosis, average, options),
-        problems=_problems(record),
+        problems=(*_problems(record), *_printed_problem(printed, len(local))),
     )
 
 
@@ -140,6 +144,13 @@ def _figures(record: Throughput, options: ThroughputOptions, computed: Rates, st
         unknown = np.full(len(computed.local), np.nan)
         return unknown, unknown.copy(), "unknown"
     return computed.local, computed.average, "computed"
+
+
+def _printed_problem(printed: int, points: int) -> tuple[str, ...]:
+    if not printed:
+        return ()
+    what = f"Rate of {printed:,} of {points:,} points is as printed: stamps do not resolve their intervals"
+    return (f"rates: {what}. GlobalRate and averages over whole blocks are computed",)
 
 
 def _spans(record: Throughput, base: int) -> tuple[Span, ...]:

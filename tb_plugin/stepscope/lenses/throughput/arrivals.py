@@ -205,7 +205,7 @@ def _fit(run: Pace, usable: I64, found: Clusters, length: int, whole: int) -> tu
     """The least and greatest steps of a block that put the intervals into the right clusters."""
     size = len(usable)
     share = float(found.long.mean())
-    slack = (1.0 + 2.0 * math.sqrt(size) * MISMATCHES) / size
+    slack = (2.0 + 2.0 * math.sqrt(size) * MISMATCHES) / size
     low = max(math.floor(length / (whole + min(share + slack, 1.0))), 1)
     high = math.ceil(length / max(whole + share - slack, 1.0 / (2 * size)))
     if (high - low + 1) * size > MOST_TRIALS:
@@ -244,25 +244,25 @@ def _certain(run: Pace, found: Clusters, duration: F64, whole: int) -> bool:
 
 def _blocks(run: Pace, found: Clusters, fit: tuple[int, int], intake_ns: float, length: int) -> Blocks:
     low, high = fit
-    steps = likeliest(low, high, length)
-    done = -(-run.taken // steps)
-    before = -(-(run.taken - run.steps) // steps)
+    # The least size that fits: averages of whole blocks are then never higher than the device was.
+    done = -(-run.taken // low)
+    before = -(-(run.taken - run.steps) // low)
     arrived = done > before
     # Nobody knows whether the last block of a segment was a whole one.
     last = np.append(run.taken[1:] <= run.taken[:-1], True)
     lasts = np.flatnonzero(last)
     segment_end = run.taken[lasts[np.searchsorted(lasts, np.arange(len(run)))]]
-    ends = np.flatnonzero(arrived & (done * steps <= segment_end))
-    position = run.taken[ends] - (done[ends] - 1) * steps
+    ends = np.flatnonzero(arrived & (done * low <= segment_end))
+    position = run.taken[ends] - (done[ends] - 1) * low
     return Blocks(
-        steps=steps,
+        steps=likeliest(low, high, length),
         low=low,
         high=high,
         intake_ns=intake_ns,
         gap_ns=round(found.long_ns),
         dispatched=False,
         ends=ends,
-        taken=done[ends] * steps,
+        taken=done[ends] * low,
         time_ns=run.end_ns[ends] - np.rint(intake_ns * position).astype(np.int64),
     )
 
