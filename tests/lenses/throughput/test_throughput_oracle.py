@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from training_simulator import SECOND, Training, record_of
+from queue_simulator import SECOND, Training, record_of
 
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.throughput.result import Series

@@ -32,6 +32,8 @@ BEATS_KEPT = 0.7
 PARTS = 24
 LEAST_PARTS = 8
 CERTAIN = 20.0
+SMALLEST = 0.01
+MAIN_JUMP = 0.7
 LEVEL_PARTS = 2
 """A level holds for this many parts of the run at least."""
 
@@ -171,6 +173,17 @@ def change(per_step_ns: F64, steps: I64) -> Change | None:
     return found if found is not None and found.extra_ns >= LEAST_COST * total else None
 
 
+def _main_jump(cuts: tuple[int, ...], levels: list[float]) -> tuple[tuple[int, ...] | None, list[float]]:
+    """Three levels in one direction as two where one jump is most of the way, else as a drift (no cuts)."""
+    jumps = np.diff(levels)
+    if jumps[0] * jumps[1] <= 0:
+        return cuts, levels
+    main = int(np.argmax(np.abs(jumps)))
+    if abs(jumps[main]) < MAIN_JUMP * abs(jumps.sum()):
+        return None, levels
+    return (cuts[main],), [levels[main], levels[main + 1]]
+
+
 @dataclass(frozen=True)
 class _Model:
     """A model of the parts' medians: a line, or levels between change points."""
@@ -185,7 +198,8 @@ def _best_model(medians: F64) -> tuple[_Model | None, F64]:
     size = len(medians)
     errors = _level_errors(medians)
     none = errors[0, size]
-    floor = max(none, 1e-300) * 1e-9
+    # Differences below this are of no use to anybody, however certain.
+    floor = size * (SMALLEST * float(medians.mean())) ** 2
     price = math.log(size)
 
     def score(squares: float, parameters: float) -> float:
@@ -231,11 +245,10 @@ def _described(model: _Model, fitted: F64, bounds: I64, level: F64, steps: I64) 
         return None
     cuts = model.cuts
     levels = [] if cuts is None else [float(fitted[at]) for at in (0, *cuts)]
-    rising = (cuts is None and last > first) or (len(levels) == 3 and levels[0] < levels[1] < levels[2])
-    falling = (cuts is None and last < first) or (len(levels) == 3 and levels[0] > levels[1] > levels[2])
-    if rising or falling:
+    if cuts is not None and len(levels) == 3:
+        cuts, levels = _main_jump(cuts, levels)
+    if cuts is None:
         return Change("drift", 0, size, first, last, extra)
-    assert cuts is not None
     if len(levels) == 2 and last > first:
         return Change("plateau", int(bounds[cuts[0]]), size, first, last, extra)
     if len(levels) == 2:

@@ -24,6 +24,7 @@ DATA_WAIT_SHARE = 0.1
 LATE = 1.5
 BLOCK_LIKE = 50.0
 """A first interval so many times as long as others may be the wait for a first block."""
+LIKE_SLOW = 1.5
 NEAR_EVENT = 0.06
 """A change within this share of the run after an event is told as its consequence."""
 
@@ -177,7 +178,7 @@ def _pauses(diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
     run = diagnosis.run
     first = pauses.first_step(run, diagnosis.disturbed)
     whole = max(int(run.end_ns[-1] - run.begin_ns[0]), 1)
-    if first is not None and not diagnosis.unclear:
+    if first is not None and not diagnosis.unclear and not _one_of_the_slow(run, diagnosis.slow):
         block = diagnosis.blocks is None and first.ratio > BLOCK_LIKE
         title, text = messages.first_step(int(run.steps[0]), first.extra_ns, first.extra_ns / whole, block=block)
         evidence = {"extra_ns": first.extra_ns, "ratio": first.ratio, "steps": int(run.steps[0])}
@@ -192,6 +193,11 @@ def _pauses(diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
     for pause in diagnosis.stalls:
         if pause.index not in caught:
             yield _stall(run, pause, base_ns)
+
+
+def _one_of_the_slow(run: Pace, slow: SlowSteps | None) -> bool:
+    """Whether the first step is no slower than other slow steps."""
+    return slow is not None and float(run.per_step_ns[0]) < LIKE_SLOW * slow.slow_ns
 
 
 def _burst(diagnosis: Diagnosis, catch: CatchUp, base_ns: int) -> Annotation:

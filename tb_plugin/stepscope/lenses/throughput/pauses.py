@@ -30,6 +30,7 @@ PAUSE_RATIO = 2.0
 PAUSE_CAUGHT_UP_SHARE = 0.5
 MOST_CAUGHT_UP_SHARE = 1.2
 """What is caught up cannot be more than what was lost, but for noise."""
+MOST_IN_A_ROW = 3
 CHUNK = 1024
 MOST_SPANS = 10_000
 
@@ -112,7 +113,7 @@ def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
     ratio, least = STALL_RATIO_COARSE, PAUSE_RATIO
     if pace.stride == 1:
         ratio = least = STALL_RATIO_SINGLE
-    slow = np.flatnonzero(calm & (times > least * typical))
+    slow = np.flatnonzero(_single(calm & (times > least * typical)))
     extra = (times[slow] - typical) * pace.steps[slow]
     enough = extra > max(LEAST_STALL_NS, 3 * pace.resolution_ns)
     lesser = np.flatnonzero(enough & (times[slow] <= ratio * typical))
@@ -125,6 +126,19 @@ def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
     slow, extra = slow[enough], extra[enough]
     longest = np.sort(slow[np.argsort(-extra, kind="stable")[:most]])
     return [pause_at(pace, int(index), typical) for index in longest]
+
+
+def _single(slow: Bools) -> Bools:
+    """Slow intervals that are not among several in a row: those are a change of speed."""
+    size = len(slow)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], slow.astype(np.int8), [0]])))
+    starts, ends = edges[::2], edges[1::2]
+    long = ends - starts > MOST_IN_A_ROW
+    change = np.zeros(size + 1, np.int64)
+    np.add.at(change, starts[long], 1)
+    np.add.at(change, ends[long], -1)
+    single: Bools = slow & (np.cumsum(change)[:size] == 0)
+    return single
 
 
 def catch_up(
