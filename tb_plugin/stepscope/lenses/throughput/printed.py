@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from stepscope.lenses.throughput.pace import resolution_ns
 from stepscope.lenses.throughput.rates import SamplePoints
-from stepscope.model.throughput import UNKNOWN_NS, Throughput
+from stepscope.model.throughput import SAME_RATE, UNKNOWN_NS, Throughput
 
 F64 = NDArray[np.float64]
 LEAST_UNITS = 10
@@ -27,7 +27,7 @@ def with_printed(
         return local, 0
     passed = np.diff(points.time_ns, prepend=record.start_ns)
     unresolved = (passed < LEAST_UNITS * unit) & ~np.isnan(stated)
-    if not unresolved.any():
+    if not (np.abs(local - stated)[unresolved] > SAME_RATE * np.abs(stated[unresolved])).any():
         return local, 0
     counted = np.append(0, np.cumsum(np.maximum(record.marks.count, 0)))
     fresh = np.diff(counted[points.mark_end], prepend=0)
