@@ -18,8 +18,9 @@ from stepscope.panel.request import Query
 from stepscope.panel.snapshot import snapshot
 from stepscope.panel.snapshot_entry import Extent, SnapshotEntry
 from stepscope.panel.snapshot_views import view_tree
-from stepscope.session.catalog import RecordRef, StoreCatalog
+from stepscope.session.catalog import RecordRef
 from stepscope.session.source import Source
+from stepscope.session.store_catalog import StoreCatalog
 from stepscope.session.union import join
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"

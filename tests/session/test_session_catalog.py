@@ -11,7 +11,7 @@ from tensorboard.compat.proto.event_pb2 import Event
 import stepscope
 from stepscope.errors import DamagedRecord, NotFound
 from stepscope.model.throughput import Throughput
-from stepscope.session.catalog import StoreCatalog
+from stepscope.session.store_catalog import StoreCatalog
 from stepscope.store.local import LocalStore
 from stepscope.store.tfrecord import RecordReader, frame
 

@@ -276,9 +276,9 @@ def test_only_a_source_can_be_compared_with(lens: str) -> None:
 @pytest.mark.parametrize(
     ("choice", "said"),
     [
-        ({"record_step": "3"}, "record_step: '3' is no whole number"),
-        ({"run": 5}, "run: 5 is no text"),
-        ({"name": 5}, "name: 5 is no text"),
+        ({"record_step": "3"}, "record_step must be an integer, got '3'"),
+        ({"run": 5}, "run must be a string, got 5"),
+        ({"name": 5}, "name must be a string, got 5"),
     ],
 )
 def test_a_choice_of_another_type_is_an_error_of_its_option(choice: dict[str, Any], said: str) -> None:

@@ -12,7 +12,7 @@ from stepscope.errors import SourceError
 
 @pytest.mark.parametrize(
     ("path", "said"),
-    [("", "empty path"), ("a" * 5000, "cannot be read"), ("a\0b", "no such file"), ("absent", "no such")],
+    [("", "path is empty"), ("a" * 5000, "cannot be read"), ("a\0b", "not found"), ("absent", "not found")],
 )
 def test_a_path_to_nothing_is_a_source_error(path: str, said: str) -> None:
     with pytest.raises(SourceError, match=said) as caught:

@@ -10,7 +10,7 @@ import pytest
 
 from stepscope.lenses.throughput import analyze
 from stepscope.model.throughput import Throughput
-from stepscope.session.catalog import StoreCatalog
+from stepscope.session.store_catalog import StoreCatalog
 from stepscope.sources import registry
 from stepscope.store.local import LocalStore
 

@@ -22,13 +22,13 @@ from stepscope.panel.snapshot_views import view_entries
 from stepscope.session.catalog import RecordRef
 from stepscope.session.selection import newest
 from stepscope.session.source import Source
-from stepscope.session.union import chosen_refs
+from stepscope.session.union import selected_refs
 
 
 def snapshot(source: Source, extent: Extent | None = None) -> list[SnapshotEntry]:
     """The answers to all that the panel can ask about the newest selected record of each kind, run and name."""
     extent = extent or Extent()
-    refs = _newest_of_each(chosen_refs(source))
+    refs = _newest_of_each(selected_refs(source))
     entries = [
         SnapshotEntry("index", ({},), _index(source, refs)),
         SnapshotEntry("options", ({},), documents.option_tables()),

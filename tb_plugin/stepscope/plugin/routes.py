@@ -16,8 +16,9 @@ from stepscope.panel.parameters import openapi
 from stepscope.panel.request import Query
 from stepscope.plugin.answers import Answer, json_answer
 from stepscope.session.cache import Caches
-from stepscope.session.catalog import Catalog, StoreCatalog
+from stepscope.session.catalog import Catalog
 from stepscope.session.source import Source
+from stepscope.session.store_catalog import StoreCatalog
 from stepscope.store.local import LocalStore
 from stepscope.store.provider import ProviderStore
 

@@ -1,4 +1,4 @@
-"""What was asked for last, kept for the next question within a budget of memory."""
+"""Records and results that were used last, kept for the next query within a budget of memory."""
 
 from __future__ import annotations
 
@@ -16,12 +16,13 @@ MIB = 1 << 20
 
 
 class Cache:
-    """Values computed once each; those asked for longest ago go first. Safe for several threads: one value being made
-    does not keep another from being read.
+    """Values that are computed once each. The least recently used are dropped first.
+
+    Safe for several threads: while one value is computed, others can be read.
 
     Args:
         budget: What all values together may cost. The newest is kept whatever it costs.
-        cost: What a value costs; one each where it is not given.
+        cost: What a value costs. By default each costs one.
     """
 
     def __init__(self, budget: int, cost: Callable[[Any], int] = lambda _: 1) -> None:
@@ -31,14 +32,14 @@ class Cache:
         self._lock = threading.Lock()
 
     def get(self, key: Hashable, make: Callable[[], T]) -> T:
-        """The value of a key, made by `make` when it is not there."""
+        """The value of a key. `make` computes it where it is not kept."""
         with self._lock:
             cell = self._cells.setdefault(key, _Cell())
             self._cells.move_to_end(key)
         try:
-            value: T = cell.get(make)
+            value = cell.get(make)
         finally:
-            # What cannot be made is not kept: there may be any number of such keys.
+            # A key that cannot be computed is not kept: there may be any number of them.
             with self._lock:
                 if not cell.made and self._cells.get(key) is cell:
                     del self._cells[key]
@@ -65,25 +66,46 @@ class _Cell:
     def made(self) -> bool:
         return bool(self._made)
 
-    def get(self, make: Callable[[], Any]) -> Any:
+    def get(self, make: Callable[[], T]) -> T:
         with self._lock:
             if not self._made:
                 self._made.append(make())
-            return self._made[0]
+            value: T = self._made[0]
+            return value
 
 
 def record_bytes(record: Record) -> int:
     """The memory of a record's columns."""
-    values = (getattr(record, spec.name) for spec in dataclasses.fields(record))
-    return sum(_bytes(value) for value in values) + 1
+    total = 1
+    for spec in dataclasses.fields(record):
+        total += _bytes(getattr(record, spec.name))
+    return total
 
 
 def _bytes(value: object) -> int:
     if isinstance(value, Strings):
         return int(value.blob.nbytes + value.end.nbytes)
     if isinstance(value, Group):
-        return sum(int(getattr(value, spec.name).nbytes) for spec in dataclasses.fields(value))
+        columns = [getattr(value, spec.name) for spec in dataclasses.fields(value)]
+        return sum(int(column.nbytes) for column in columns)
     return 0
+
+
+def _record_cache() -> Cache:
+    return Cache(1024 * MIB, record_bytes)
+
+
+def _engine_cache() -> Cache:
+    # What an engine works out of a profile takes about as much as the profile.
+    return Cache(1024 * MIB, lambda engine: 2 * record_bytes(engine.profile))
+
+
+def _view_cache() -> Cache:
+    return Cache(8_000_000, lambda view: len(view) + 1)
+
+
+def _answer_cache() -> Cache:
+    return Cache(64)
 
 
 @dataclass(frozen=True)
@@ -91,13 +113,13 @@ class Caches:
     """What an opened source keeps.
 
     Attributes:
-        records: Records read.
-        engines: View engines; each holds a profile and what was laid out of it.
+        records: Records, by the memory of their columns.
+        engines: What all analyses of a profile share, by the memory of the profile.
         views: Views and their windows, by the number of their rows.
-        answers: The other lenses' results.
+        answers: Results of the other lenses, and findings.
     """
 
-    records: Cache = field(default_factory=lambda: Cache(1024 * MIB, record_bytes))
-    engines: Cache = field(default_factory=lambda: Cache(1024 * MIB, lambda engine: 2 * record_bytes(engine.profile)))
-    views: Cache = field(default_factory=lambda: Cache(8_000_000, lambda view: len(view) + 1))
-    answers: Cache = field(default_factory=lambda: Cache(64))
+    records: Cache = field(default_factory=_record_cache)
+    engines: Cache = field(default_factory=_engine_cache)
+    views: Cache = field(default_factory=_view_cache)
+    answers: Cache = field(default_factory=_answer_cache)

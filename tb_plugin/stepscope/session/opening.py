@@ -1,4 +1,4 @@
-"""Opening a source: a log directory, a run in it, or any recognised foreign file or folder."""
+"""Opening a source: a log directory, a run in it, or any recognised file or folder."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ from pathlib import Path
 
 from stepscope.errors import SourceError, StepscopeError, UnrecognisedSource
 from stepscope.model.diagnostic import Diagnostic
-from stepscope.session.catalog import Catalog, FileCatalog, StoreCatalog
+from stepscope.session.catalog import Catalog, FileCatalog
 from stepscope.session.selection import Selection
 from stepscope.session.source import Source
+from stepscope.session.store_catalog import StoreCatalog
 from stepscope.sources import registry
 from stepscope.sources.format import Imported
 from stepscope.store.local import LocalStore
+
+ReadFile = tuple[Path, Imported]
 
 
 def open(
@@ -23,22 +26,30 @@ def open(
     name: str | None = None,
     record_step: int | None = None,
 ) -> Source:
-    """Opens a source, to be loaded once and asked often.
+    """Opens a source. It is parsed once, then queried.
 
     Args:
-        source: A log directory, a run in it, or a file or folder of a recognised foreign format.
+        source: A log directory, a run in it, or a file or folder of a recognised format.
         run: The run, a pattern with `*` and `?`, or several of them.
         name: The record's name.
         record_step: The training step of the record.
 
     Raises:
-        SourceError: There is nothing at the path, the file is of no recognised format, or nothing can be read from it.
-        OptionError: The run, the name or the step is of another type.
+        SourceError: The path does not exist, its format is unrecognised, or nothing can be read from it.
+        OptionError: The run, the name or the step has another type.
     """
     if not os.fspath(source):
-        raise SourceError("an empty path", remedy='Give "." for the current folder')
-    runs = () if run is None else tuple(run) if isinstance(run, Sequence) and not isinstance(run, str) else (run,)
-    return Source(catalog(Path(source)), Selection(runs, name, record_step), where=str(source))
+        raise SourceError("the path is empty", remedy='Give "." for the current folder')
+    selection = Selection(runs=_runs(run), name=name, record_step=record_step)
+    return Source(catalog(Path(source)), selection, where=str(source))
+
+
+def _runs(run: str | Sequence[str] | None) -> tuple[str, ...]:
+    if run is None:
+        return ()
+    if isinstance(run, Sequence) and not isinstance(run, str):
+        return tuple(run)
+    return (run,)
 
 
 def catalog(path: Path) -> Catalog:
@@ -50,56 +61,64 @@ def catalog(path: Path) -> Catalog:
     try:
         return _catalog(path)
     except OSError as error:
-        found = f"cannot be read ({error.strerror or error})"
         where = str(error.filename or path)
-        raise SourceError(found, where=f"{where:.500}", remedy="Check the path and its permissions") from error
+        raise SourceError(
+            f"cannot be read ({error.strerror or error})",
+            where=f"{where:.500}",
+            remedy="Check the path and its permissions",
+        ) from error
 
 
 def _catalog(path: Path) -> Catalog:
     if not path.exists():
-        raise SourceError("there is no such file or folder", where=str(path), remedy="Check the path")
+        raise SourceError("file or folder not found", where=str(path), remedy="Check the path")
     if path.is_dir():
         return _log_directory(path) if has_event_files(path) else _folder(path)
-    if _is_event_file(path):
+    if _is_event_file(path.name):
         return _log_directory(path.parent)
     return FileCatalog([(path, registry.open_path(path))])
 
 
-def _is_event_file(path: Path) -> bool:
-    return "tfevents" in path.name
+def _is_event_file(name: str) -> bool:
+    return "tfevents" in name
 
 
 def has_event_files(folder: Path) -> bool:
-    """Whether event files lie anywhere below a folder."""
-    return any("tfevents" in name for _, _, names in os.walk(folder) for name in names)
+    """Whether there are event files anywhere below a folder."""
+    for _, _, names in os.walk(folder):
+        if any(_is_event_file(name) for name in names):
+            return True
+    return False
 
 
 def _log_directory(path: Path) -> Catalog:
-    found = StoreCatalog(LocalStore(str(path)))
-    found.refresh()
-    return found
+    store_catalog = StoreCatalog(LocalStore(str(path)))
+    store_catalog.refresh()
+    return store_catalog
 
 
 def _folder(path: Path) -> Catalog:
+    """The records of a folder that is a source itself, else those of all files below it."""
     try:
         return FileCatalog([(path, registry.open_path(path))])
     except SourceError as error:
-        files = sorted(p for p in path.rglob("*") if p.is_file())
-        found, problems = read_files(files)
-        if not found:
+        files = sorted(file for file in path.rglob("*") if file.is_file())
+        imported, problems = read_files(files)
+        if not imported:
             raise error
-        return FileCatalog(found, problems)
+        return FileCatalog(imported, problems)
 
 
-def read_files(files: Iterable[Path]) -> tuple[list[tuple[Path, Imported]], list[Diagnostic]]:
-    """Reads each file that is of a recognised format; what is recognised but cannot be read becomes a problem."""
-    found: list[tuple[Path, Imported]] = []
+def read_files(files: Iterable[Path]) -> tuple[list[ReadFile], list[Diagnostic]]:
+    """Reads the files that have a recognised format. Those of them that cannot be read become problems."""
+    imported: list[ReadFile] = []
     problems: list[Diagnostic] = []
     for file in files:
         try:
-            found.append((file, registry.open_path(file)))
+            imported.append((file, registry.open_path(file)))
         except UnrecognisedSource:
             continue
         except StepscopeError as error:
-            problems.append(Diagnostic(str(file), error.found, 0, error.remedy, run=file.name))
-    return found, problems
+            problem = Diagnostic(str(file), error.found, remedy=error.remedy, run=file.name)
+            problems.append(problem)
+    return imported, problems

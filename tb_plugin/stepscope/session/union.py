@@ -1,4 +1,4 @@
-"""Several sources under one door."""
+"""Several sources as one."""
 
 from __future__ import annotations
 
@@ -8,45 +8,50 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from stepscope.errors import NotFound
 from stepscope.model.columns import Record
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.session.catalog import RecordRef
-from stepscope.session.selection import Selection, candidates
+from stepscope.session.selection import allowed
 from stepscope.session.source import Source
 
 
 def join(sources: Sequence[Source]) -> Source:
-    """One source with all records that the given ones choose. Runs of one name are told apart by their source."""
+    """One source with the selected records of several. Runs of one name get the name of their source in front."""
     if len(sources) == 1:
         return sources[0]
-    return Source(JoinedCatalog(tuple(sources)), where=", ".join(source.where for source in sources))
+    where = ", ".join(source.where for source in sources)
+    return Source(UnionCatalog(tuple(sources)), where=where)
 
 
 @dataclass
-class JoinedCatalog:
-    """The records that several sources choose."""
+class UnionCatalog:
+    """The selected records of several sources."""
 
     sources: tuple[Source, ...]
     _origins: dict[RecordRef, tuple[Source, RecordRef]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
-        self._find()
+        self._collect()
 
     def refresh(self) -> None:
-        """Looks for what came since the last time."""
+        """Looks for what was written since the last time."""
         for source in self.sources:
             source.catalog.refresh()
-        self._find()
+        self._collect()
 
-    def _find(self) -> None:
-        chosen = [(source, chosen_refs(source)) for source in self.sources]
-        places = Counter(run for _, refs in chosen for run in {ref.run for ref in refs})
-        self._origins = {
-            dataclasses.replace(ref, run=_called(source, ref.run, places), key=(at, ref.key)): (source, ref)
-            for at, (source, refs) in enumerate(chosen)
-            for ref in refs
-        }
+    def _collect(self) -> None:
+        refs_of = [selected_refs(source) for source in self.sources]
+        sources_with: Counter[str] = Counter()
+        for refs in refs_of:
+            sources_with.update({ref.run for ref in refs})
+
+        self._origins = {}
+        for place, (source, refs) in enumerate(zip(self.sources, refs_of, strict=True)):
+            for ref in refs:
+                is_ambiguous = sources_with[ref.run] > 1
+                run = _name_in_source(source, ref.run) if is_ambiguous else ref.run
+                renamed = dataclasses.replace(ref, run=run, key=(place, ref.key))
+                self._origins[renamed] = (source, ref)
 
     def runs(self) -> list[str]:
         """The names of all runs, in order."""
@@ -58,32 +63,23 @@ class JoinedCatalog:
 
     def problems(self) -> list[Diagnostic]:
         """What could not be read, and why."""
-        return [problem for source in self.sources for problem in source.catalog.problems()]
+        problems: list[Diagnostic] = []
+        for source in self.sources:
+            problems += source.catalog.problems()
+        return problems
 
     def read(self, ref: RecordRef, groups: Collection[str] | None = None) -> Record:
         """The record, or those groups of it."""
-        source, own = self._origins[ref]
-        record = source.catalog.read(own, groups)
+        source, original = self._origins[ref]
+        record = source.catalog.read(original, groups)
         return dataclasses.replace(record, header=dataclasses.replace(record.header, run=ref.run))
 
 
-def chosen_refs(source: Source) -> list[RecordRef]:
-    """All records that a source's selection allows."""
-    refs = source.catalog.refs()
-    if source.selection == Selection():
-        return refs
-    return [ref for kind in sorted({ref.kind for ref in refs}) for ref in _allowed(refs, kind, source.selection)]
+def selected_refs(source: Source) -> list[RecordRef]:
+    """All records that a source selects, in its order."""
+    return [ref for ref in source.catalog.refs() if allowed(ref, source.selection)]
 
 
-def _allowed(refs: Sequence[RecordRef], kind: str, selection: Selection) -> list[RecordRef]:
-    try:
-        return candidates(refs, kind, selection)
-    except NotFound:
-        return []
-
-
-def _called(source: Source, run: str, places: Counter[str]) -> str:
-    if places[run] < 2:
-        return run
+def _name_in_source(source: Source, run: str) -> str:
     stem = Path(source.where).name
-    return f"{stem}/{run}" if run not in ("", ".") else stem
+    return stem if run in ("", ".") else f"{stem}/{run}"
