@@ -50,7 +50,8 @@ class Workload:
     logs: int = 0
     mallocs: int = 0
     pageable_us: float = 0
-    single_tensor_parameters: int = 0
+    parameters: int = 40
+    single_tensor: bool = False
     fp32: bool = False
     compile_ms: float = 0
     compiled_regions: int = 0
@@ -256,10 +257,10 @@ class _Training:
     def _optimize(self) -> Wait:
         w, thread = self.w, self.thread
         gradients = thread.event(COMMUNICATION)
-        parameters = max(w.single_tensor_parameters, 40)
+        parameters = w.parameters
         each = 0.5 * US
         with thread.range("Optimizer.step#AdamW.step", "user_annotation"):
-            if w.single_tensor_parameters > 0:
+            if w.single_tensor:
                 for _ in range(parameters):
                     for op in ("mul_", "addcmul_", "sqrt", "addcdiv_"):
                         kernel = ELEMENTWISE.format(f"{op}_functor")
@@ -336,7 +337,11 @@ CAUSES: dict[str, Cause] = {
         ),
         Cause("device-allocations", _planted(mallocs=lambda w, s: s * w.layers // 2)),
         Cause("pageable-copies", _planted(pageable_us=lambda w, s: 120.0 * s * w.layers)),
-        Cause("unfused-optimizer", _planted(single_tensor_parameters=lambda w, s: 8 * s * w.layers)),
+        Cause(
+            "unfused-optimizer",
+            _planted(parameters=lambda w, s: 8 * s * w.layers, single_tensor=lambda w, s: True),
+            cure=_planted(parameters=lambda w, s: 8 * s * w.layers),
+        ),
         Cause("unused-tensor-cores", _planted(fp32=lambda w, s: True), has_saving=False),
         Cause("recompilation", _planted(compile_ms=lambda w, s: 3.0 * s * w.layers), base=_with(compiled_regions=1)),
         Cause(

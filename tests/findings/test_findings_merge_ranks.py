@@ -71,5 +71,5 @@ def test_real_ranks_repeat_no_rule_for_one_subject(shared: Path) -> None:
     found = stepscope.open(folder).findings()
     subjects = [(one["rule"], one["evidence"][0]["key"]) for one in found]
     assert len(set(subjects)) == len(subjects) < 25
-    (idle,) = [one for one in found if one["rule"] == "host-bound"]
-    assert "in 8 ranks, of which the worst is" in idle["title"]
+    (optimizer,) = [one for one in found if one["rule"] == "unfused-optimizer"]
+    assert "in 8 ranks, of which the worst is" in optimizer["title"]

@@ -28,6 +28,8 @@ _SETUP = re.compile(
     r"autotun|benchmark|cudnn.*find|miopenFind|Find[A-Z]\w*Algorithm",
     re.IGNORECASE,
 )
+_EVENTS = re.compile(r"^(?:cuda|hip)Event(?:Synchronize|ElapsedTime|Record)")
+_ELAPSED = re.compile(r"EventElapsedTime")
 _LEAST_SETUP_SHARE = 0.1
 _OTHER_PARTS = re.compile(r"Backward|autograd::engine|Optimizer\.|optimizer|DataLoader|nccl:|gloo:|ProfilerStep")
 
@@ -119,19 +121,25 @@ def _breaks(facts: StepFacts, regions: Ints) -> tuple[Ints, Ints]:
     return before[together], after[together]
 
 
+def autotuning_calls(facts: StepFacts) -> Ints:
+    """The calls with which a library times its own kernels to choose one: events that are waited for and read."""
+    calls = np.flatnonzero(facts.named(_EVENTS) & (facts.kind == NodeKind.RUNTIME))
+    ops = facts.callers(calls)
+    timed = np.unique(ops[facts.named(_ELAPSED)[calls] & (ops >= 0)])
+    return calls[np.isin(ops, timed)]
+
+
 def initialisation(result: LensResult[Views]) -> Iterator[Finding]:
     """First calls of the accelerator's library, autotuning and first compilations: the warm-up of the first step."""
     facts = facts_of(result)
-    if facts is None or facts.step_count < 2:
+    if facts is None:
         return
-    setup = facts.named(_SETUP) & (facts.kind == NodeKind.RUNTIME)
-    rows = np.flatnonzero((setup | facts.named(_COMPILATION)) & facts.on_host & facts.in_steps & (facts.step == 0))
+    rows = _setup(facts)
     if not len(rows):
         return
     union = Spans.union(facts.start[rows], facts.end[rows])
     first = int(facts.graph.steps.end[0] - facts.graph.steps.start[0])
-    share = union.total / max(first, 1)
-    if share < _LEAST_SETUP_SHARE:
+    if union.total < _LEAST_SETUP_SHARE * first:
         return
     longest = int(rows[facts.duration[rows].argmax()])
     took = time_words(union.total * facts.tick_us)
@@ -149,6 +157,16 @@ def initialisation(result: LensResult[Views]) -> Iterator[Finding]:
         changes=("torch.profiler.schedule(wait=1, warmup=1, active=3)",),
         change=facts.without_host(rows),
     )
+
+
+def _setup(facts: StepFacts) -> Ints:
+    """Calls of the first step that happen once, and autotuning wherever it happens."""
+    setup = facts.named(_SETUP) & (facts.kind == NodeKind.RUNTIME)
+    if facts.step_count > 1:
+        setup |= facts.named(_COMPILATION)
+    rows = np.flatnonzero(setup & facts.on_host & facts.in_steps & (facts.step == 0))
+    tuning = autotuning_calls(facts)
+    return np.union1d(rows, tuning[facts.in_steps[tuning]])
 
 
 RULES: tuple[Rule[Views], ...] = (

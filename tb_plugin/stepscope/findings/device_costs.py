@@ -19,6 +19,8 @@ from stepscope.model.profile import NodeKind
 
 KERNEL_FLOOR_PS = 1_800_000
 """What a kernel takes at least, however little it does; a merged kernel pays it once."""
+KERNEL_GAP_PS = 1_000_000
+"""The gap before a kernel that was queued in time, which goes with it."""
 _LEAST_OPTIMIZER_OPS = 40
 _LEAST_CHAIN = 2
 
@@ -120,7 +122,8 @@ def _merged(facts: StepFacts, ranges: Ints, ops: Ints) -> Change:
     extra = ops[repeated]
     works = np.flatnonzero(facts.is_work & (facts.launch >= 0))
     works = works[np.isin(facts.outermost(facts.launch[works], _ATEN), extra)]
-    floor = np.minimum(facts.duration[works], KERNEL_FLOOR_PS // facts.profile.tick_ps)
+    tick = facts.profile.tick_ps
+    floor = np.minimum(facts.duration[works], KERNEL_FLOOR_PS // tick) + KERNEL_GAP_PS // tick
     return Change(
         host=facts.spans_without(ranges, ops[~repeated]),
         shorter=((works, floor),),
@@ -207,13 +210,15 @@ def _gone(
     if not len(works):
         return
     example = int(works[facts.duration[works].argmax()])
+    change = _without_ops(facts, works)
+    host_us = sum((facts.spans_us(spans) for _, spans in change.host), 0.0)
     finding = change_finding(
         result,
         facts,
         rule=rule,
         cause=f"{cause} {times_a_step(len(works), facts)}",
-        change=_without_ops(facts, works),
-        cost_us=facts.covered_us(works),
+        change=change,
+        cost_us=max(facts.covered_us(works), host_us),
         example=example,
         advice=advice,
         changes=changes,
@@ -241,12 +246,16 @@ def memory_bound_elementwise(result: LensResult[Views]) -> Iterator[Finding]:
     chains, extra = _chains(facts, works)
     if not chains:
         return
+    change = _without_ops(facts, extra)
+    host_us = sum((facts.spans_us(spans) for _, spans in change.host), 0.0)
+    if facts.covered_us(extra) < host_us:
+        return  # The launches cost more than the memory: that is host-bound.
     finding = change_finding(
         result,
         facts,
         rule="memory-bound-elementwise",
         cause=f"{len(extra) + chains:,} elementwise kernels run in {chains:,} unfused chains",
-        change=_without_ops(facts, extra),
+        change=change,
         cost_us=facts.covered_us(extra),
         example=int(extra[facts.duration[extra].argmax()]),
         advice="Each kernel of a chain reads and writes the whole tensor: one fused kernel does it once",

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from stepscope.findings.compilation import autotuning_calls
 from stepscope.findings.finding import Finding
 from stepscope.findings.rules import LensResult, Rule
 from stepscope.findings.step_facts import StepFacts, Views
@@ -24,6 +25,7 @@ _ALLOCATION = re.compile(
 _FREE = re.compile(r"Free|Unmap|Release", re.IGNORECASE)
 _ATEN = re.compile(r"^aten::")
 _TO_DEVICE = re.compile(r"HtoD|HostToDevice|Host -> Device", re.IGNORECASE)
+_PAGEABLE = re.compile(r"Pageable -> Device")
 _TO_HOST = re.compile(r"DtoH|DeviceToHost|Device -> (?:Host|Pageable)", re.IGNORECASE)
 _COLLECTOR = re.compile(r"^Python GC|^gc\.collect|garbage.?collect", re.IGNORECASE)
 _BLOCKING_COPY = re.compile(r"Memcpy", re.IGNORECASE)
@@ -40,6 +42,7 @@ _SYNC_CHANGES = {
     "aten::copy_": ("tensor.to('cpu', non_blocking=True), and read it a step later",),
 }
 _ITEM = re.compile(r"item|_local_scalar_dense|is_nonzero")
+_ASKS = re.compile(r"item|_local_scalar_dense|is_nonzero|equal|allclose|Synchronize", re.IGNORECASE)
 _SELECTION = re.compile(r"nonzero|masked_select|index|unique")
 
 
@@ -50,8 +53,7 @@ def host_sync(result: LensResult[Views]) -> Iterator[Finding]:
         return
     for name, calls in _waits_by_op(facts).items():
         ops = np.unique(facts.outermost(calls, _ATEN))
-        copies = _copies_in(facts, ops)
-        change = facts.without_host(np.union1d(ops, calls)) | facts.without_work(copies)
+        change = _without_waits(facts, name, ops, calls)
         finding = change_finding(
             result,
             facts,
@@ -66,6 +68,13 @@ def host_sync(result: LensResult[Views]) -> Iterator[Finding]:
         )
         if finding is not None:
             yield finding
+
+
+def _without_waits(facts: StepFacts, name: str, ops: Ints, calls: Ints) -> Change:
+    """The change in which ops that only ask the device are gone, and others do not wait."""
+    if not _ASKS.search(name):
+        return facts.without_host(calls)
+    return facts.without_host(np.union1d(ops, calls)) | facts.without_work(_copies_in(facts, ops))
 
 
 def _sync_changes(name: str) -> tuple[str, ...]:
@@ -86,7 +95,7 @@ def _sync_changes(name: str) -> tuple[str, ...]:
 def _waits_by_op(facts: StepFacts) -> dict[str, Ints]:
     """The calls in complete steps that wait for the device, by the outermost ATen op around them, else their own name.
 
-    Without those that other rules tell: frees, copies to the device, and launches into a full queue.
+    Without those that other rules tell: frees, copies to the device, autotuning, and launches into a full queue.
     """
     graph = facts.graph
     calls = np.unique(graph.run[(graph.kind == PointKind.RETURN) & (graph.wait >= 0)])
@@ -94,6 +103,7 @@ def _waits_by_op(facts: StepFacts) -> dict[str, Ints]:
     waits = facts.named(WAITING_CALL) | facts.named(_BLOCKING_COPY)
     calls = calls[waits[calls] & ~facts.named(_ALLOCATION)[calls]]
     calls = calls[~np.isin(calls, _calls_of_uploads(facts))]
+    calls = calls[~np.isin(calls, autotuning_calls(facts))]
     groups: dict[str, list[int]] = {}
     for call, op in zip(calls.tolist(), facts.outermost(calls, _ATEN).tolist(), strict=True):
         groups.setdefault(facts.name(op), []).append(call)
@@ -181,7 +191,8 @@ def _uploads(facts: StepFacts) -> Ints:
     works = facts.category_rows(Category.MEMCPY)
     works = works[(facts.launch[works] >= 0) & facts.named(_TO_DEVICE)[works]]
     waited = facts.end[facts.launch[works]] >= facts.end[works]
-    return works[waited]
+    pageable = facts.named(_PAGEABLE)[works]
+    return works[waited | pageable]
 
 
 def _calls_of_uploads(facts: StepFacts) -> Ints:

@@ -47,8 +47,10 @@ def _unused_tensor_cores(result: LensResult[Views]) -> Iterator[Finding]:
     name = names[plain[int(ticks[plain].argmax())]]
     facts = facts_of(result)
     step_us = None if facts is None else facts.step_us
-    steps = 1 if facts is None else max(facts.step_count, 1)
-    cost = lost * profile.tick_ps / PS_PER_US / steps
+    cost = lost * profile.tick_ps / PS_PER_US
+    if facts is not None:
+        nodes = profile.executions.node
+        cost = facts.covered_us(np.flatnonzero(facts.is_work & np.isin(nodes, plain)))
     yield Finding(
         rule="unused-tensor-cores",
         title=f"{lost / whole:.0%} of the device's time is in FP32 kernels without Tensor Cores, judging by name",

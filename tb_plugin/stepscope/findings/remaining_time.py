@@ -14,7 +14,6 @@ from stepscope.findings.rules import LensResult, ResidualRule
 from stepscope.findings.step_facts import StepFacts, Views
 from stepscope.findings.step_finding import facts_of, trace_place
 from stepscope.lenses.trace.replay import Change
-from stepscope.lenses.trace.replay_graph import PointKind
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Ints
 from stepscope.model.profile import NodeKind
@@ -22,6 +21,7 @@ from stepscope.model.profile import NodeKind
 LEAST_HOST_BOUND = 0.05
 _LEAST_STEPS = 3
 _SLOW = 1.3
+_MOSTLY = 0.9
 _LEAST_SLOW_SHARE = 0.02
 _LAUNCH = re.compile(r"launch", re.IGNORECASE)
 
@@ -34,18 +34,12 @@ def host_bound(result: LensResult[Views], findings: Sequence[Finding]) -> Iterat
     missing, launches = launches_without_work(facts)
     if missing and missing >= 0.05 * launches:
         return
-    fixed = _all_changes(findings)
-    left = facts.replay.change(fixed).ticks
-    ahead = facts.replay.change(fixed | Change(free_host=True)).ticks
-    won = np.where(facts.complete, left - ahead, 0)
-    slow = _slow(facts, left)
-    won[slow] = int(np.median(won[facts.complete]))  # The excess of these is told as slow-steps.
-    saved = max(int(won.sum()), 0)
+    idle, saved = _host_bound_ticks(facts, findings)
     share = saved / max(facts.elapsed_ticks, 1)
     if share < LEAST_HOST_BOUND:
         return
     whole = facts.step_us
-    example = _longest_wait(facts)
+    example = int(idle[(facts.duration[idle]).argmax()])
     yield Finding(
         rule="host-bound",
         title=f"The device is idle {share:.0%} of each step since the host launches too slowly: up to "
@@ -88,15 +82,28 @@ def _all_changes(findings: Sequence[Finding]) -> Change:
     return change
 
 
-def _longest_wait(facts: StepFacts) -> int:
-    """The device work before which its stream waited longest for the launch."""
-    graph = facts.graph
-    works = np.flatnonzero((graph.kind == PointKind.WORK) & (graph.previous >= 0) & (graph.launch >= 0))
-    works = works[graph.work_step[works] >= 0]
-    if not len(works):
-        return int(np.flatnonzero(facts.is_work)[0])
-    gap = facts.start[graph.run[works]] - graph.time[graph.previous[works]]
-    return int(graph.run[works[gap.argmax()]])
+def _host_bound_ticks(facts: StepFacts, findings: Sequence[Finding]) -> tuple[Ints, int]:
+    """The device work before which the device stands idle for the host, and for how long, beside what others explain.
+
+    An idle range is the host's where the work that ends it was launched after the device had run dry. It is another
+    finding's where what that takes away lies in it. In steps that are slow for a reason of their own the median counts.
+    """
+    change = _all_changes(findings)
+    idle, works = facts.device_idle()
+    call = facts.launch[works]
+    late = (call >= 0) & (facts.start[np.maximum(call, 0)] + facts.launch_latency >= idle.start)
+    for _, spans in change.host:
+        late &= spans.within(idle.start - facts.launch_latency, idle.end) == 0
+    idle, works = Spans(idle.start[late], idle.end[late]), works[late]
+    steps = facts.graph.steps
+    per_step = np.where(facts.complete, idle.within(steps.start, steps.end), 0)
+    slow = _slow(facts, facts.replay.change(change).ticks)
+    per_step[slow] = int(np.median(per_step[facts.complete]))
+    free = facts.replay.change(change | Change(free_host=True)).ticks
+    most = int((facts.replay.unchanged.ticks - free)[facts.complete].sum())
+    saved = int(per_step.sum())
+    # Launch gaps that no host can close are no saving: the replay with a host that takes no time is the bound.
+    return works, saved if most >= _MOSTLY * saved else max(most, 0)
 
 
 def slow_steps(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -112,7 +119,7 @@ def slow_steps(result: LensResult[Views], findings: Sequence[Finding]) -> Iterat
     share = saved / max(facts.elapsed_ticks, 1)
     if share < _LEAST_SLOW_SHARE:
         return
-    worst = int(excess.argmax())
+    worst = int(slow[excess[slow].argmax()])
     run, what = _difference(facts, worst, usual)
     step = facts.step_id(worst)
     others = "" if len(slow) == 1 else f" (and {len(slow) - 1} more)"
@@ -143,6 +150,7 @@ def _slow(facts: StepFacts, ticks: Ints) -> Ints:
         return np.empty(0, np.int64)
     usual = int(np.median(ticks[facts.complete]))
     slow = np.flatnonzero(facts.complete & (ticks > _SLOW * usual))
+    slow = slow[slow > 0]  # The first step also holds the time until the device begins.
     return slow if len(slow) <= facts.step_count // 2 else slow[:0]
 
 

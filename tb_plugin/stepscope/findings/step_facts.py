@@ -19,6 +19,7 @@ from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 
+LAUNCH_LATENCY_PS = 10_000_000
 LEAST_SAVING_SHARE = 0.02
 """What saves less of the steps is no finding."""
 
@@ -65,6 +66,11 @@ class StepFacts:
         self.end = self.start + self.duration
         self.lane = runs.lane.astype(np.int64)
         self.launch = runs.launch.astype(np.int64)
+
+    @property
+    def launch_latency(self) -> int:
+        """What lies at most between a launch and its work on a free stream, in ticks."""
+        return LAUNCH_LATENCY_PS // self.profile.tick_ps
 
     @property
     def step_us(self) -> float:
@@ -221,9 +227,24 @@ class StepFacts:
         """A time over all complete steps as us per step."""
         return float(ticks) / max(self.step_count, 1) * self.tick_us
 
+    def device_idle(self) -> tuple[Spans, Ints]:
+        """Ranges in which no stream that computes runs anything, and the work that ends each."""
+        computes = self.is_work & np.isin(self.category, (Category.KERNEL, Category.COMMUNICATION))
+        rows = np.flatnonzero(self.is_work & np.isin(self.lane, np.unique(self.lane[computes])))
+        busy = Spans.union(self.start[rows], self.end[rows])
+        if len(busy.start) < 2:
+            return Spans(busy.start[:0], busy.end[:0]), rows[:0]
+        idle = Spans(busy.end[:-1], busy.start[1:])
+        first = rows[np.argsort(self.start[rows], kind="stable")]
+        place = np.searchsorted(self.start[first], idle.end)
+        return idle, first[place]
+
     def covered_us(self, rows: Ints) -> float:
         """How long any of some executions runs, in us per step."""
-        union = Spans.union(self.start[rows], self.end[rows])
+        return self.spans_us(Spans.union(self.start[rows], self.end[rows]))
+
+    def spans_us(self, union: Spans) -> float:
+        """How much of the complete steps is in ranges, in us per step."""
         start, end = self.graph.steps.start[self.complete], self.graph.steps.end[self.complete]
         return self.per_step_us(int(union.within(start, end).sum()))
 

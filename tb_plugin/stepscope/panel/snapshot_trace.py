@@ -25,9 +25,10 @@ _TABLES = {
     "shapes": ({"shape": "shapes"},),
     "kernels": ({"shape": "kernels"}, {"shape": "kernels", "by": "launch"}),
     "launches": ({"shape": "launches"},),
+    "critical-path": ({"shape": "critical-path"},),
     "ranks": ({"shape": "ranks"},),
 }
-_CUT = ("rows", "steps", "ops")
+_CUT = ("rows", "steps", "ops", "segments")
 _MERGED, _EXECUTION, _DURATION = 5, 6, 2
 """Places in a block of the timeline."""
 

@@ -17,6 +17,7 @@ SHOW_OF_SHAPE = {
     "ranks": "ranks",
     "shapes": "shapes",
     "kernels": "kernels",
+    "critical-path": "critical-path",
     "order": "order",
 }
 """What the trace lens calls each shape."""

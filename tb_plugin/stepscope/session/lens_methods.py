@@ -53,7 +53,19 @@ class ViewsValues(TypedDict, total=False):
 class TraceValues(TypedDict, total=False):
     """Options of `trace`."""
 
-    show: Literal["steps", "timeline", "kernels", "launches", "idle", "shapes", "memory", "ranks", "order", "event"]
+    show: Literal[
+        "steps",
+        "timeline",
+        "kernels",
+        "launches",
+        "idle",
+        "critical-path",
+        "shapes",
+        "memory",
+        "ranks",
+        "order",
+        "event",
+    ]
     start_ps: int | None
     end_ps: int | None
     width_px: int
@@ -175,8 +187,8 @@ class LensMethods:
         Args:
             compare: The source to compare with. Deltas are this source minus that one.
             show: Step time by category; threads and streams; kernels; launch delays; idle streams;
-                ops by input shape; memory by op; ranks of the job; scopes in order of time; or one
-                execution. Default: steps.
+                the chain that decides the step time; ops by input shape; memory by op; ranks of the
+                job; scopes in order of time; or one execution. Default: steps.
             start_ps: timeline, memory: start of the window in ps, relative to the anchor.
             end_ps: timeline, memory: end of the window in ps.
             width_px: timeline, memory: horizontal resolution, in pixels. Default: 1000.

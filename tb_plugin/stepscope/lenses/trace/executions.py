@@ -9,6 +9,7 @@ from stepscope.errors import NotFound, OptionError
 from stepscope.lenses.trace import tables, timeline
 from stepscope.lenses.trace.allocations import Allocated
 from stepscope.lenses.trace.breakdown import Breakdown, breakdown
+from stepscope.lenses.trace.critical_path import NO_PATH, critical_path
 from stepscope.lenses.trace.lanes import LaidOut, laid_out
 from stepscope.lenses.trace.launches import Launches, launches
 from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
@@ -65,6 +66,8 @@ class Executions:
             return {"path": options.path, "keys": self.order(options.path)}
         if options.show == "event":
             return self.event(options.execution)
+        if options.show == "critical-path":
+            return self.critical_path
         return self.memory(
             device=options.device,
             start_ps=options.start_ps,
@@ -99,6 +102,12 @@ class Executions:
     @cached_property
     def _curves(self) -> tuple[MemorySeries, ...]:
         return memory_over_time(self.profile)
+
+    @cached_property
+    def critical_path(self) -> dict[str, Any]:
+        """The critical path of the complete steps; without segments where executions are on no lanes."""
+        path = critical_path(self.profile)
+        return NO_PATH if path is None else path.to_json()
 
     def shapes(self) -> dict[str, Any]:
         """Ops by their input shapes: calls, host and device time, self and total."""
@@ -174,6 +183,7 @@ def panes(profile: Profile) -> list[str]:
         "shapes": profile.nested and bool((profile.nodes.input_shape >= 0).any()),
         "kernels": timed and bool((profile.nodes.kind == NodeKind.DEVICE).any()),
         "launches": bool((runs.launch >= 0).any()),
+        "critical-path": timed and profile.nested,
         "memory": len(profile.allocations) > 0,
         "ranks": timed and header.rank >= 0 and header.world_size > 1,
     }

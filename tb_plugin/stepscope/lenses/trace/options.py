@@ -13,6 +13,7 @@ SHOWS = (
     "kernels",
     "launches",
     "idle",
+    "critical-path",
     "shapes",
     "memory",
     "ranks",
@@ -33,7 +34,8 @@ class TraceOptions:
 
     show: str = option(
         "steps",
-        "Step time by category; threads and streams; kernels; launch delays; idle streams; ops by input shape; "
+        "Step time by category; threads and streams; kernels; launch delays; idle streams; the chain that decides the "
+        "step time; ops by input shape; "
         "memory by op; ranks of the job; scopes in order of time; or one execution",
         choices=SHOWS,
     )

@@ -149,7 +149,7 @@ class _Builder:
         handed = hand_overs(self.profile, self.on_host, main)
 
         works, steps = len(self.work), len(step_start)
-        issued = self._issued(called)
+        issued = self._issued(called, np.isin(called, waiting))
         time = np.concatenate((self.end[self.work], issued, self.end[waiting], step_start, step_end, handed.time))
         run = np.concatenate((self.work, called, waiting, np.full(2 * steps, NONE), np.full(len(handed.time), NONE)))
         kind = np.repeat(
@@ -226,13 +226,17 @@ class _Builder:
             unexplained=lags.unexplained,
         )
 
-    def _issued(self, called: Ints) -> Ints:
-        """When calls give their work to the device: a long call shortly before it returns or its work starts."""
+    def _issued(self, called: Ints, waits: Array) -> Ints:
+        """When calls give their work to the device: a long call shortly before it returns or its work starts.
+
+        Calls that wait do so at their start: they are long because of what they wait for.
+        """
         first = np.full(len(self.start), _LATEST)
         launched = self.launch_of_work >= 0
         np.minimum.at(first, self.launch_of_work[launched], self.start[self.work[launched]])
         until = np.minimum(self.end[called], first[called]) - _USUAL_LATENCY_PS // self.tick
-        issued: Ints = np.where(first[called] < _LATEST, np.maximum(self.start[called], until), self.start[called])
+        late = (first[called] < _LATEST) & ~waits
+        issued: Ints = np.where(late, np.maximum(self.start[called], until), self.start[called])
         return issued
 
     def _settled(self, time: Ints) -> Ints:
@@ -423,7 +427,7 @@ class _Lags:
         gap = start - np.where(has_before, self.time[before], 0)
         latency = start - np.where(has_launch, self.time[launch], 0)
         late = has_launch & (~has_before | (latency < gap))
-        queued = has_launch & has_before & ~late
+        queued = has_launch & has_before & (latency > gap + _USUAL_LATENCY_PS // self.tick)
         usual_latency = _usual(latency[late], _USUAL_LATENCY_PS // self.tick)
         usual_gap = _usual(gap[queued], _USUAL_GAP_PS // self.tick)
 

@@ -71,6 +71,7 @@ _ROWS: dict[str, Callable[[Document], list[Row]]] = {
     "memory": _memory,
     "shapes": _listed,
     "kernels": _listed,
+    "critical-path": _listed,
     "order": _order,
     "ranks": _ranks,
 }
