@@ -9,6 +9,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from xplane_builder import Collective, event, length_delimited, metadata_plane, space, varint, write
 
 from stepscope.lenses import views
@@ -258,3 +260,38 @@ def test_a_real_profile_has_all_four_views(shared: Path, path: str, view: str) -
     assert len(nodes) > 1 or (view == "code" and not profile.has_traces)
     if view in ("scope", "graph"):
         assert nodes[0]["total_exec_micros"] >= total * 0.5
+
+
+_SPANS = st.lists(st.tuples(st.integers(0, 60), st.integers(0, 40)), min_size=1, max_size=25)
+
+
+@given(st.lists(_SPANS, min_size=1, max_size=3))
+def test_self_time_is_never_negative_and_adds_up(
+    tmp_path_factory: pytest.TempPathFactory, threads: list[list[tuple[int, int]]]
+) -> None:
+    lines = [
+        (f"thread {number}", [(f"op {i % 4}", start, length) for i, (start, length) in enumerate(spans)])
+        for number, spans in enumerate(threads)
+    ]
+    folder = tmp_path_factory.mktemp("crossing")
+    profile = _profile(write(folder, space(_plane("/host:CPU", lines, {}))))
+    executions = profile.executions
+    assert (executions.self_ticks >= 0).all()
+    assert (executions.self_ticks <= executions.duration_ticks).all()
+    for lane in range(len(profile.lanes)):
+        on_lane = executions.lane == lane
+        busy = end = 0
+        spans = zip(executions.start_ticks[on_lane], executions.duration_ticks[on_lane], strict=True)
+        for start, duration in sorted(spans):
+            busy += max(0, int(start + duration) - max(int(start), end))
+            end = max(end, int(start + duration))
+        assert int(executions.self_ticks[on_lane].sum()) == busy
+
+
+def test_event_that_outlasts_the_event_around_is_cut_and_said(tmp_path: Path) -> None:
+    events = [("root", 0, 3_000_000), ("short", 100_000, 200_000), ("long", 200_000, 2_500_000)]
+    profile = _profile(write(tmp_path, space(_plane("/host:CPU", [("t", events)], {}))))
+    assert profile.executions.duration_ticks.tolist() == [3_000_000, 200_000, 100_000]
+    assert profile.executions.self_ticks.tolist() == [2_800_000, 100_000, 100_000]
+    (loss,) = profile.header.losses
+    assert loss.what == "1 host event outlasts the event around and is cut to its end, the most by 2.400 us: long"

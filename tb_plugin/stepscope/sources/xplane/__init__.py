@@ -152,7 +152,7 @@ def _profile(host: Host, run: str) -> Profile | None:
         host=host.trace.name,
         producer="XPlane",
         wall_anchor_ns=_wall_ns(builder.base_ns, host.started_ns),
-        losses=(*host.trace.losses, *builder.losses),
+        losses=tuple(host.trace.losses),
         source=host.trace.source,
     )
     return builder.build(header)
