@@ -12,10 +12,10 @@ from stepscope.findings import throughput as rates
 from stepscope.findings.finding import Finding
 from stepscope.findings.format_time import NS_PER_US, time_words
 from stepscope.findings.rules import CrossRule, LensResult, RunResults
-from stepscope.findings.views import utilization
 from stepscope.lenses.dcn.diagnosis import profiled_ps
 from stepscope.lenses.incore import InCoreResult
 from stepscope.lenses.throughput.result import Annotation, Series
+from stepscope.lenses.trace.utilization import utilization
 from stepscope.lenses.views import ViewsOptions
 
 LEAST_WAIT = 0.1

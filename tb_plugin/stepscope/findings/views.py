@@ -17,7 +17,7 @@ from stepscope.findings.rules import LensResult, Rule
 from stepscope.findings.step_facts import Views as Views
 from stepscope.findings.step_finding import facts_of
 from stepscope.lenses.trace.memory import MemorySeries, memory_over_time
-from stepscope.lenses.trace.spans import Spans
+from stepscope.lenses.trace.utilization import utilization
 from stepscope.model.columns import Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 
@@ -28,7 +28,6 @@ _LEAST_GROWTH = 0.01
 _LEAST_RESERVED = 0.5
 _LEAST_UNUSED = 0.3
 _MANY = 5
-_LATEST = np.iinfo(np.int64).max
 
 
 def _idle_accelerators(subject: LensResult[Views]) -> Iterator[Finding]:
@@ -57,36 +56,6 @@ def _idle_accelerators(subject: LensResult[Views]) -> Iterator[Finding]:
         "wait for results less often",
         "measured",
     )
-
-
-def utilization(profile: Profile) -> dict[str, tuple[int, int]]:
-    """For each accelerator the ticks in which anything runs, and the ticks of its windows, summed over the steps.
-
-    The window of a step is from the first start to the last end of any execution in the step.
-    """
-    rows = profile.executions
-    start, end = rows.start_ticks, rows.start_ticks + rows.duration_ticks
-    numbers, step = np.unique(rows.step, return_inverse=True)
-    first, last = np.full(len(numbers), _LATEST), np.full(len(numbers), -_LATEST)
-    np.minimum.at(first, step, start)
-    np.maximum.at(last, step, end)
-    names, device = np.unique([_device(profile, lane) for lane in profile.lanes.device.tolist()], return_inverse=True)
-    works = np.flatnonzero(np.append(profile.lanes.kind, LaneKind.OTHER)[rows.lane] == LaneKind.ACCELERATOR)
-    place = device[rows.lane[works]] * len(numbers) + step[works]
-    order = np.argsort(place, kind="stable")
-    out: dict[str, tuple[int, int]] = {}
-    for together in np.split(works[order], np.flatnonzero(np.diff(place[order])) + 1) if len(works) else ():
-        name, at = str(names[device[rows.lane[together[0]]]]), step[together[0]]
-        busy, whole = out.get(name, (0, 0))
-        covered = Spans.union(start[together], end[together]).total
-        out[name] = (busy + covered, whole + int(last[at] - first[at]))
-    return out
-
-
-def _device(profile: Profile, text: int) -> str:
-    """The device of a lane, without its stream."""
-    name = profile.strings[text] if text >= 0 else "accelerator"
-    return str(name).split("/stream", 1)[0]
 
 
 def _unfused_norm(subject: LensResult[Views]) -> Iterator[Finding]:

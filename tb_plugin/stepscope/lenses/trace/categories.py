@@ -10,7 +10,7 @@ import numpy as np
 
 from stepscope.lenses.launchers import launchers
 from stepscope.lenses.node_kinds import MEMCPY, MEMSET, step_nodes
-from stepscope.model.columns import Array, Ints
+from stepscope.model.arrays import Array, Bools, Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 
 
@@ -41,7 +41,12 @@ NO_CATEGORY = -1
 COLLECTIVE = "Collective name"
 """The attribute of kernels and ops that communicate."""
 
-_COLLECTIVE_KERNEL = re.compile("(?:nccl|rccl|hccl|oneccl)", re.IGNORECASE)
+_COLLECTIVE_KERNEL = re.compile(
+    r"(?:nccl|rccl|hccl|oneccl|nvshmem)"  # at the start: NCCL and its kin
+    r"|.*(?:multimem_|nvshmemi?_|cross_device_reduce|quickreduce|userbuffers"  # symmetric memory, vLLM, SGLang
+    r"|all_?reduce|all_?gather|reduce_?scatter|all_?to_?all|(?:one|two)_?shot_?reduce)",  # FlashInfer, TensorRT-LLM
+    re.IGNORECASE,
+)
 _COLLECTIVE_RANGE = re.compile("(?:nccl|gloo|mpi|ucc|xccl|hccl):")
 _DATA_LOADER = re.compile(r"enumerate\(DataLoader\)#.*\.__next__|enumerate\(DataPipe\)#.*")
 
@@ -66,8 +71,10 @@ def node_categories(profile: Profile) -> Ints:
     host = ~on_device & (nodes.kind != NodeKind.RUNTIME)
     named = _Names(profile)
     category[host & named.match(_DATA_LOADER)] = Category.DATA_LOADER
-    category[host & named.match(_COLLECTIVE_RANGE)] = Category.COMMUNICATION
-    category[on_device & _communicates(profile, named)] = Category.COMMUNICATION
+    communicates = on_device & _communicates(profile, named)
+    category[communicates] = Category.COMMUNICATION
+    # The host's range of a collective counts only where no work of a device is its own.
+    category[host & named.match(_COLLECTIVE_RANGE) & ~_callers(profile, communicates)] = Category.COMMUNICATION
     category[on_device & named.match(MEMCPY)] = Category.MEMCPY
     category[on_device & named.match(MEMSET)] = Category.MEMSET
     category[step_nodes(profile)] = NO_CATEGORY
@@ -98,6 +105,17 @@ def _communicates(profile: Profile, named: _Names) -> Array:
     by_op = named.match(_COLLECTIVE_RANGE)[launcher] & (launcher >= 0) if len(launcher) else launcher >= 0
     found: Array = (attribute(profile, COLLECTIVE) >= 0) | named.match(_COLLECTIVE_KERNEL) | by_op
     return found
+
+
+def _callers(profile: Profile, nodes: Bools) -> Bools:
+    """Which nodes call, or call what calls, some of the nodes."""
+    caller = profile.nodes.caller
+    above = np.zeros(len(nodes), bool)
+    level = np.unique(caller[nodes])
+    while len(level := level[level >= 0]):
+        above[level] = True
+        level = np.unique(caller[level])
+    return above
 
 
 class _Names:

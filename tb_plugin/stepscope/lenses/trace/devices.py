@@ -10,10 +10,12 @@ import numpy as np
 
 from stepscope.lenses.trace.categories import Category, attribute
 from stepscope.lenses.trace.spans import Spans
+from stepscope.lenses.trace.step_windows import StepWindows
 from stepscope.lenses.trace.tensor_cores import SAYS_NOTHING, YES, tensor_core_words
+from stepscope.lenses.trace.utilization import device_work, utilization
 from stepscope.model.arrays import Floats
 from stepscope.model.columns import Ints
-from stepscope.model.profile import LaneKind, Profile
+from stepscope.model.profile import Profile
 
 BLOCKS_PER_SM = "blocks per SM"
 OCCUPANCY = "est. achieved occupancy %"
@@ -67,36 +69,36 @@ class DeviceSummary:
         return asdict(self) | {"utilization": [self.busy_ps, self.span_ps] if self.span_ps else None}
 
 
-def device_summaries(profile: Profile, category: Ints, steps: Spans) -> tuple[DeviceSummary, ...]:
+def device_summaries(profile: Profile, category: Ints, windows: StepWindows) -> tuple[DeviceSummary, ...]:
     """A summary of each device that runs kernels, over the steps."""
-    runs, lanes = profile.executions, profile.lanes
-    kernel = np.flatnonzero(((category == Category.KERNEL) | (category == Category.COMMUNICATION)) & (runs.lane >= 0))
-    kernel = kernel[lanes.kind[runs.lane[kernel]] == LaneKind.ACCELERATOR]
-    place = lanes.device[runs.lane[kernel]]
-    blocks, occupancy = numbers(profile, BLOCKS_PER_SM), numbers(profile, OCCUPANCY)
-    tick, word, computes = profile.tick_ps, tensor_core_words(profile), category == Category.KERNEL
+    runs = profile.executions
+    steps = Spans.union(windows.start, windows.end)
+    use = utilization(profile, category, windows)
+    blocks = numbers(profile, BLOCKS_PER_SM)
+    occupancy = numbers(profile, OCCUPANCY)
+    tick = profile.tick_ps
+    word = tensor_core_words(profile)
+    computes = category == Category.KERNEL
     found = []
-    for device in np.unique(place).tolist():
-        rows = kernel[place == device]
+    for name, rows in device_work(profile, category).items():
         start = runs.start_ticks[rows]
         end = start + runs.duration_ticks[rows]
         inside = steps.within(start, end)
-        busy = int(Spans.union(start, end).within(steps.start, steps.end).sum())
-        model, memory, capability = _described(profile, device)
-        found.append(
-            DeviceSummary(
-                profile.strings[device] if device >= 0 else "",
-                model,
-                memory,
-                capability,
-                busy * tick,
-                steps.total * tick,
-                int(np.count_nonzero(inside)),
-                _efficiency(start, end, blocks[runs.node[rows]], steps),
-                _weighted(inside, occupancy[runs.node[rows]]),
-                _tensor_cores((inside * tick)[computes[rows]], word[runs.node[rows]][computes[rows]]),
-            )
+        busy, span = use[name]
+        model, memory, capability = _described(profile, name)
+        summary = DeviceSummary(
+            name=name,
+            model=model,
+            memory_bytes=memory,
+            compute_capability=capability,
+            busy_ps=busy * tick,
+            span_ps=span * tick,
+            kernels=int(np.count_nonzero(inside)),
+            sm_efficiency=_efficiency(start, end, blocks[runs.node[rows]], steps),
+            occupancy=_weighted(inside, occupancy[runs.node[rows]]),
+            tensor_cores=_tensor_cores((inside * tick)[computes[rows]], word[runs.node[rows]][computes[rows]]),
         )
+        found.append(summary)
     return tuple(found)
 
 
@@ -107,12 +109,12 @@ def _tensor_cores(inside_ps: Ints, word: Ints) -> TensorCoreTime | None:
     return TensorCoreTime(uses, silent, int(inside_ps.sum()))
 
 
-def _described(profile: Profile, device: int) -> tuple[str, int | None, str]:
+def _described(profile: Profile, name: str) -> tuple[str, int | None, str]:
     devices = profile.devices
-    rows = np.flatnonzero(devices.name == device)
-    if not len(rows):
+    rows = [row for row, text in enumerate(devices.name.tolist()) if text >= 0 and profile.strings[text] == name]
+    if not rows:
         return "", None, ""
-    row = int(rows[0])
+    row = rows[0]
     model = profile.strings[int(devices.model[row])] if devices.model[row] >= 0 else ""
     major, minor = int(devices.compute_major[row]), int(devices.compute_minor[row])
     return model, int(devices.memory_bytes[row]) or None, f"{major}.{minor}" if major else ""

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.lenses.trace.breakdown import step_windows
 from stepscope.lenses.trace.categories import (
     COLLECTIVE,
     Category,
@@ -17,6 +16,8 @@ from stepscope.lenses.trace.categories import (
     execution_categories,
 )
 from stepscope.lenses.trace.spans import Spans, overlap
+from stepscope.lenses.trace.step_windows import step_windows
+from stepscope.lenses.trace.utilization import utilization
 from stepscope.model.columns import Array, Ints
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.profile import NodeKind, Profile
@@ -69,6 +70,7 @@ class Rank:
         rank: Its number, -1 when unknown.
         span_ps, computation_ps, overlap_ps, communication_ps: Over the steps. Computation and communication are without
             the time in which both run, and the rest of the span is other.
+        busy_ps: How long its devices were busy, their mean (`utilization`).
     """
 
     run: str
@@ -77,6 +79,7 @@ class Rank:
     computation_ps: int
     overlap_ps: int
     communication_ps: int
+    busy_ps: int
     calls: _Calls
 
 
@@ -114,6 +117,7 @@ class Ranks:
                 "computation_ps": one.computation_ps,
                 "overlap_ps": one.overlap_ps,
                 "communication_ps": one.communication_ps,
+                "busy_ps": one.busy_ps,
                 "other_ps": one.span_ps - one.computation_ps - one.overlap_ps - one.communication_ps,
                 "collectives": len(one.calls.start),
                 "transfer_ps": int(self.transfer_ps[i]),
@@ -223,14 +227,16 @@ def _rank(profile: Profile) -> Rank:
     both = int(overlap(computation, communication, steps.start, steps.end).sum())
     computed, talked = (int(s.within(steps.start, steps.end).sum()) for s in (computation, communication))
     span = int((steps.end - steps.start).sum())
+    busy = [ticks for ticks, _ in utilization(profile, category, steps).values()]
     return Rank(
-        header.run,
-        header.rank,
-        span * tick,
-        (computed - both) * tick,
-        both * tick,
-        (talked - both) * tick,
-        _calls(profile, np.flatnonzero(talks)),
+        run=header.run,
+        rank=header.rank,
+        span_ps=span * tick,
+        computation_ps=(computed - both) * tick,
+        overlap_ps=both * tick,
+        communication_ps=(talked - both) * tick,
+        busy_ps=sum(busy) * tick // max(len(busy), 1),
+        calls=_calls(profile, np.flatnonzero(talks)),
     )
 
 

@@ -22,9 +22,9 @@ from enum import IntEnum
 
 import numpy as np
 
-from stepscope.lenses.trace.breakdown import StepWindows, step_windows
 from stepscope.lenses.trace.categories import DEVICE_CATEGORIES, execution_categories
 from stepscope.lenses.trace.hand_overs import hand_overs
+from stepscope.lenses.trace.step_windows import StepWindows, step_windows
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
 

@@ -13,7 +13,7 @@ from stepscope.lenses.trace.devices import BLOCKS_PER_SM, numbers, sm_efficiency
 from stepscope.lenses.trace.lanes import LaidOut, LaneRow
 from stepscope.lenses.trace.launches import launched, queue_length
 from stepscope.lenses.trace.memory import MemorySeries
-from stepscope.lenses.trace.spans import Spans
+from stepscope.lenses.trace.utilization import BUSY, busy_spans
 from stepscope.model.arrays import Floats
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
@@ -166,8 +166,8 @@ def _counters(layout: LaidOut, edges: Ints) -> list[dict[str, Any]]:
         if profile.lanes.kind[lanes[0]] != LaneKind.ACCELERATOR:
             continue
         rows = np.flatnonzero(np.isin(runs.lane, lanes))
-        kernel = rows[np.isin(layout.category[rows], (Category.KERNEL, Category.COMMUNICATION))]
-        busy = Spans.union(runs.start_ticks[kernel], runs.start_ticks[kernel] + runs.duration_ticks[kernel])
+        kernel = rows[np.isin(layout.category[rows], BUSY)]
+        busy = busy_spans(profile, kernel)
         share = busy.within(edges[:-1], edges[1:]) / np.diff(edges)
         efficiency = _efficiency(profile, kernel, edges)
         time, queue = queue_length(profile, rows)
