@@ -14,14 +14,26 @@ from stepscope.version import __version__
 
 def build_parser() -> argparse.ArgumentParser:
     """The parser of all commands."""
-    from stepscope.cli import advise, demo, findings, formats, importing, lens_commands, report
+    from stepscope.cli import (
+        advise,
+        baseline,
+        check,
+        demo,
+        findings,
+        formats,
+        history,
+        importing,
+        lens_commands,
+        report,
+    )
 
     parser = argparse.ArgumentParser(
         prog="stepscope", description="StepScope for TensorBoard: where a training step goes."
     )
     parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for module in (demo, importing, lens_commands, findings, advise, report, formats):
+    runs_commands = (check, baseline, history)
+    for module in (demo, importing, lens_commands, findings, *runs_commands, advise, report, formats):
         module.add_parsers(commands)
     return parser
 

@@ -5,12 +5,14 @@ simulated runs whose truth is known.
 """
 
 from stepscope.statistics.changes import Change, change_points
-from stepscope.statistics.comparison import Comparison, compare_means, runs_needed
+from stepscope.statistics.comparison import ASSUMED_SPREAD, Comparison, compare_means, runs_needed
 from stepscope.statistics.correction import corrected_alpha, holm
-from stepscope.statistics.means import Mean, mean_of_figure, ratio_of_sums
+from stepscope.statistics.means import LEAST_INTERVALS, Mean, mean_of_figure, ratio_of_sums
 from stepscope.statistics.student import student_quantile, two_sided_p_value
 
 __all__ = [
+    "ASSUMED_SPREAD",
+    "LEAST_INTERVALS",
     "Change",
     "Comparison",
     "Mean",

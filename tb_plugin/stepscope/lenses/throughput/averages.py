@@ -82,7 +82,7 @@ def moments(record: Throughput, segment: Segment, diagnosis: Diagnosis) -> Momen
     return _marks(record, segment, diagnosis) if diagnosis.catch_ups else None
 
 
-def _of_marks(record: Throughput, segment: Segment) -> Moments:
+def mark_moments(record: Throughput, segment: Segment) -> Moments:
     """The segment's begin and each of its marks."""
     marks = record.marks
     step = marks.step[segment.low : segment.high]
@@ -96,7 +96,7 @@ def _of_marks(record: Throughput, segment: Segment) -> Moments:
 
 
 def _marks(record: Throughput, segment: Segment, diagnosis: Diagnosis) -> Moments:
-    every = _of_marks(record, segment)
+    every = mark_moments(record, segment)
     kept = np.ones(len(every.time_ns), np.bool_)
     run = diagnosis.run
     for catch in diagnosis.catch_ups:
@@ -110,7 +110,7 @@ def _block_ends(record: Throughput, segment: Segment, diagnosis: Diagnosis) -> M
     inside = (run.begin_ns >= segment.begin_ns) & (run.end_ns <= segment.end_ns)
     if not inside.any():
         return None
-    every = _of_marks(record, segment)
+    every = mark_moments(record, segment)
     first = int(np.argmax(inside))
     offset = segment.base_step if segment.cause == "excerpt" else 0
     taken = np.append(run.taken[first] - run.steps[first], run.taken[inside])
