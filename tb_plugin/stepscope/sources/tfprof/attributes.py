@@ -12,21 +12,25 @@ MAX_TEXT_BYTES = 1024
 _BYTES, _INT, _BOOL, _TYPE = 2, 3, 5, 6
 
 
-def attributes(draft: Draft, block: bytes, entries: Table, base: int) -> AttributeRows:
-    """The rows of a map from name to AttrValue: texts, integers, truth values and types. Others are left out."""
-    draft_text = draft.strings
+def attributes(draft: Draft, block: bytes, entries: Table, first_node: int) -> AttributeRows:
+    """The rows of a map from name to AttrValue: texts, integers, truth values and types."""
     values = decode(entries.message_of(2))
-    parts: list[tuple[np.ndarray[tuple[int], np.dtype[np.int64]], list[int]]] = []
     texts = values.contents(_BYTES)
-    short = texts.end - texts.value <= MAX_TEXT_BYTES
-    parts.append((texts.row[short], draft_text.spans(block, texts.value[short], texts.end[short]).tolist()))
-    for number in (_INT, _BOOL, _TYPE):
-        rows = values.rows(number)
-        parts.append((rows.row, [draft_text(_text(number, v)) for v in rows.value.tolist()]))
-    owner = np.concatenate([p[0] for p in parts])
-    value = np.array([v for p in parts for v in p[1]], np.int64)
-    names = draft_text.spans(block, *(s[owner] for s in entries.spans(1)))
-    return AttributeRows(entries.owner[owner] + base, names, value)
+    texts = texts.take(texts.end - texts.value <= MAX_TEXT_BYTES)
+    owners = [texts.row]
+    numbers = [draft.strings.spans(block, texts.value, texts.end)]
+    for field in (_INT, _BOOL, _TYPE):
+        rows = values.rows(field)
+        interned = [draft.strings(_text(field, value)) for value in rows.value.tolist()]
+        owners.append(rows.row)
+        numbers.append(np.array(interned, np.int64))
+    owner = np.concatenate(owners)
+    start, end = entries.spans(1)
+    return AttributeRows(
+        node=entries.owner[owner] + first_node,
+        key=draft.strings.spans(block, start[owner], end[owner]),
+        value=np.concatenate(numbers),
+    )
 
 
 def _text(number: int, value: int) -> bytes:

@@ -80,11 +80,18 @@ class NodeReader:
     def _note_damage(self, *levels: Table) -> None:
         damaged = sum(int(level.damaged.sum()) for level in levels)
         if damaged:
-            what = "damaged messages; what they hold before the damage is kept"
-            self._draft.losses.append(Diagnostic(self._where, what, damaged, "Write the profile again"))
+            self._draft.losses.append(
+                Diagnostic(
+                    where=self._where,
+                    what="damaged messages; their fields before the damage are kept",
+                    count=damaged,
+                    remedy="Write the profile again",
+                )
+            )
 
     def _add_nodes(self, block: bytes, nodes: Table, keys: Ints, names: Ints) -> None:
-        draft, base = self._draft, self.count
+        draft = self._draft
+        first_node = self.count
         device = _optional(draft, block, *nodes.spans(6))
         self._on_accelerator = np.isin(device, self._accelerators(device))
         draft.add(
@@ -99,22 +106,28 @@ class NodeReader:
             )
         )
         types = nodes.contents(5)
-        draft.add(TypeRows(types.row + base, draft.strings.spans(block, types.value, types.end)))
-        draft.add(_inputs(nodes, base), self._outputs(block, nodes), attributes(draft, block, nodes.sub(11), base))
+        type_texts = draft.strings.spans(block, types.value, types.end)
+        draft.add(TypeRows(node=types.row + first_node, type=type_texts))
+        draft.add(_inputs(nodes, first_node))
+        draft.add(self._outputs(block, nodes))
+        draft.add(attributes(draft, block, nodes.sub(11), first_node))
         self._add_executions(block, nodes.sub(12))
 
     def _accelerators(self, device: Ints) -> list[int]:
-        """The devices that are no CPUs."""
-        found = np.unique(device[device >= 0]).tolist()
-        texts = self._draft.strings.texts() if found else []
-        return [d for d in found if b"cpu" not in texts[d]]
+        """The devices that are not CPUs."""
+        devices = np.unique(device[device >= 0]).tolist()
+        if not devices:
+            return []
+        texts = self._draft.strings.texts()
+        return [number for number in devices if b"cpu" not in texts[number]]
 
     def _variable_shapes(self, nodes: Table) -> Ints:
         shape = np.full(len(nodes), -1, np.int64)
         owner, dims = nodes.repeated_ints(4)
         if len(owner):
-            held, first = np.unique(owner, return_index=True)
-            for node, sizes in zip(held.tolist(), np.split(dims, first[1:]), strict=True):
+            shaped_nodes, first = np.unique(owner, return_index=True)
+            sizes_of = np.split(dims, first[1:])
+            for node, sizes in zip(shaped_nodes.tolist(), sizes_of, strict=True):
                 shape[node] = self._draft.shapes(sizes.tolist())
         return shape
 
@@ -125,11 +138,11 @@ class NodeReader:
 
     def _outputs(self, block: bytes, nodes: Table) -> OutputRows:
         entries = nodes.sub(15)
-        start, end = entries.spans(2)
-        spans = Interner()
-        span = spans.spans(block, start, end)
-        shapes = [self._draft.shapes(tuple_values(text)) for text in spans.texts()]
-        shape = np.array([*shapes, -1], np.int64)[span]
+        distinct = Interner()
+        text = distinct.spans(block, *entries.spans(2))
+        shapes = [self._draft.shapes(tuple_values(span)) for span in distinct.texts()]
+        # The last entry keeps the array usable where there are no outputs.
+        shape = np.array([*shapes, -1], np.int64)[text]
         return OutputRows(
             node=entries.owner + self.count,
             slot=entries.ints(1),
@@ -138,13 +151,17 @@ class NodeReader:
         )
 
     def _add_executions(self, block: bytes, entries: Table) -> None:
-        """Adds what an entry of `execs` holds: a step of a node."""
+        """Adds the entries of `execs`: each is a step of a node."""
         draft = self._draft
-        node, step = entries.owner + self.count, entries.ints(1)
+        node = entries.owner + self.count
+        step = entries.ints(1)
         draft.steps.update(np.unique(step).tolist())
+
         steps = decode(entries.message_of(2))
         memory = steps.sub(7)
-        totals = {name: _sum(memory.ints(number), memory.owner, len(steps)) for name, number in _SUMS.items()}
+        totals: dict[str, Ints] = {}
+        for name, number in _SUMS.items():
+            totals[name] = _sum(memory.ints(number), memory.owner, len(steps))
         in_use = np.zeros(len(steps), np.int64)
         np.maximum.at(in_use, memory.owner, memory.ints(10))
         host = self._add_times(block, steps.sub(5), LaneKind.HOST, node, step)
@@ -162,41 +179,68 @@ class NodeReader:
                 uncounted_host=np.zeros(len(steps), np.int64),
                 uncounted_accelerator=np.zeros(len(steps), np.int64),
                 **totals,
-            ),
-            *self._allocator_events(memory, steps.sub(11), node, step),
-            _output_bytes(memory, node),
+            )
         )
+        draft.add(_changes(steps.sub(11), node, step))
+        draft.add(self._in_use(memory, node, step))
+        draft.add(_output_bytes(memory, node))
 
     def _add_times(self, block: bytes, entries: Table, kind: LaneKind, node: Ints, step: Ints) -> Ints:
-        """Adds the executions of a map from device to times, and gives their sum for each step of a node."""
+        """Adds the executions of a map from device to times; gives their sum per step of a node."""
         draft = self._draft
         devices = draft.strings.spans(block, *entries.spans(1))
-        lanes = {d: draft.lanes(d, kind) for d in np.unique(devices).tolist()}
-        lane = np.fromiter((lanes[d] for d in devices.tolist()), np.int64, len(devices))
+        lane_of: dict[int, int] = {}
+        for device in np.unique(devices).tolist():
+            lane_of[device] = draft.lanes(device, kind)
+        lane = np.fromiter((lane_of[d] for d in devices.tolist()), np.int64, len(devices))
+
         times = decode(entries.message_of(2)).sub(1)
-        began, duration, whole = _pairs(times)
-        owner = entries.owner[times.owner]
-        if not whole.all():
+        start, duration, is_pair = _pairs(times)
+        if not is_pair.all():
             what = "execution times that are not a start and a duration"
-            draft.losses.append(Diagnostic(self._where, what, int((~whole).sum())))
-        draft.add(ExecutionRows(node[owner], step[owner], lane[times.owner], began, duration).take(whole))
+            draft.losses.append(Diagnostic(self._where, what, int((~is_pair).sum())))
+        owner = entries.owner[times.owner]
+        rows = ExecutionRows(
+            node=node[owner],
+            step=step[owner],
+            lane=lane[times.owner],
+            start=start,
+            duration=duration,
+        )
+        draft.add(rows.take(is_pair))
         return _sum(duration, owner, len(node))
 
-    def _allocator_events(self, memory: Table, changes: Table, node: Ints, step: Ints) -> tuple[MemoryRows, MemoryRows]:
-        """The allocator's records, and what was in use after an execution: -1 where no allocator of a device says."""
-        owner = changes.owner
-        unknown = np.full(len(changes), -1, np.int64)
-        deltas = MemoryRows(node[owner], step[owner], changes.ints(1), changes.ints(2), unknown)
-        owner, total = memory.owner, memory.ints(10)
-        zeros = np.zeros(len(memory), np.int64)
-        seen = MemoryRows(node[owner], step[owner], memory.ints(1), zeros, np.where(total > 0, total, -1))
-        return deltas.take(deltas.delta != 0), seen.take((total > 0) | self._on_accelerator[node[owner] - self.count])
+    def _in_use(self, memory: Table, node: Ints, step: Ints) -> MemoryRows:
+        """Bytes in use after an execution, -1 where no allocator of a device says."""
+        owner = memory.owner
+        total = memory.ints(10)
+        rows = MemoryRows(
+            node=node[owner],
+            step=step[owner],
+            time=memory.ints(1),
+            delta=np.zeros(len(memory), np.int64),
+            total=np.where(total > 0, total, -1),
+        )
+        return rows.take((total > 0) | self._on_accelerator[node[owner] - self.count])
+
+
+def _changes(changes: Table, node: Ints, step: Ints) -> MemoryRows:
+    """The allocations and deallocations that an allocator recorded."""
+    owner = changes.owner
+    rows = MemoryRows(
+        node=node[owner],
+        step=step[owner],
+        time=changes.ints(1),
+        delta=changes.ints(2),
+        total=np.full(len(changes), -1, np.int64),
+    )
+    return rows.take(rows.delta != 0)
 
 
 def tuple_values(span: bytes) -> list[int]:
     """The numbers of a Tuple message."""
-    tuples = decode(Messages.of([span]))
-    values: list[int] = tuples.repeated_ints(1)[1].tolist()
+    _, value = decode(Messages.of([span])).repeated_ints(1)
+    values: list[int] = value.tolist()
     return values
 
 
@@ -204,44 +248,67 @@ def _optional(draft: Draft, block: bytes, start: Ints, end: Ints) -> Ints:
     return np.where(end > start, draft.strings.spans(block, start, end), -1)
 
 
-def _inputs(nodes: Table, base: int) -> InputRows:
+def _inputs(nodes: Table, first_node: int) -> InputRows:
     entries = nodes.sub(2)
-    source, slots = entries.ints(2), nodes.sub(14)
-    slot = _look_up(entries.owner, source, slots.owner, slots.ints(1), slots.ints(2))
-    return InputRows(entries.owner + base, entries.ints(1), source, slot, np.zeros(len(source), np.int64))
+    source = entries.ints(2)
+    slots = nodes.sub(14)
+    slot = _look_up(
+        node=entries.owner,
+        source=source,
+        slot_node=slots.owner,
+        slot_source=slots.ints(1),
+        slot=slots.ints(2),
+    )
+    return InputRows(
+        node=entries.owner + first_node,
+        place=entries.ints(1),
+        source=source,
+        slot=slot,
+        kind=np.zeros(len(source), np.int64),
+    )
 
 
 def _look_up(node: Ints, source: Ints, slot_node: Ints, slot_source: Ints, slot: Ints) -> Ints:
     """The slot of each (node, source) pair, -1 where the file has none."""
+    if not len(slot):
+        return np.full(len(node), -1, np.int64)
     _, number = np.unique(np.concatenate([slot_source, source]), return_inverse=True)
-    known, asked = number[: len(slot)], number[len(slot) :]
-    width = int(number.max()) + 1 if len(number) else 1
-    keys, wanted = slot_node * width + known, node * width + asked
+    width = int(number.max()) + 1
+    keys = slot_node * width + number[: len(slot)]
+    wanted = node * width + number[len(slot) :]
     order = np.argsort(keys, kind="stable")
     place = np.searchsorted(keys[order], wanted, side="right") - 1
-    found = place >= 0
-    found[found] = keys[order][place[found]] == wanted[found]
-    return np.where(found, slot[order][place] if len(slot) else -1, -1)
+    is_known = place >= 0
+    is_known[is_known] = keys[order][place[is_known]] == wanted[is_known]
+    return np.where(is_known, slot[order][place], -1)
 
 
 def _sum(values: Ints, owner: Ints, count: int) -> Ints:
-    out = np.zeros(count, np.int64)
-    np.add.at(out, owner, values)
-    return out
+    total = np.zeros(count, np.int64)
+    np.add.at(total, owner, values)
+    return total
 
 
 def _pairs(tuples: Table) -> tuple[Ints, Ints, Bools]:
     """First and second number of every Tuple, and whether it has exactly two."""
     owner, value = tuples.repeated_ints(1)
     size = np.bincount(owner, minlength=len(tuples))
+    is_pair = size == 2
     first = np.cumsum(size) - size
-    whole = size == 2
-    padded_values = np.append(value, [0, 0])
-    began = np.where(whole, padded_values[np.where(whole, first, 0)], 0)
-    return began, np.where(whole, padded_values[np.where(whole, first + 1, 0)], 0), whole
+    # A place that exists for tuples that are not pairs.
+    place = np.where(is_pair, first, 0)
+    values = np.append(value, [0, 0])
+    start = np.where(is_pair, values[place], 0)
+    duration = np.where(is_pair, values[place + 1], 0)
+    return start, duration, is_pair
 
 
 def _output_bytes(memory: Table, node: Ints) -> OutputRows:
     entries = memory.sub(11)
     size = decode(entries.message_of(2)).ints(1)
-    return OutputRows(node[memory.owner[entries.owner]], entries.ints(1), np.full(len(size), -1), size)
+    return OutputRows(
+        node=node[memory.owner[entries.owner]],
+        slot=entries.ints(1),
+        shape=np.full(len(size), -1),
+        bytes=size,
+    )
