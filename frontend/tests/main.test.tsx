@@ -144,7 +144,7 @@ test("the overview says what is logged, and of what is not how to log it", async
   serve({ index: index("profile"), options: OPTIONS, views: { status: 404, body: {} }, findings: [] });
   render();
   await shows("1 record in 1 run");
-  await shows("No rule sees something to gain");
+  await shows("No issues found");
   expect(document.body.textContent).toContain("rate = writer.throughput(");
   expect(document.body.textContent).not.toContain("writer.log_profile(");
 });

@@ -233,11 +233,12 @@ def test_findings_are_read_as_what_where_and_what_to_do(capsys: pytest.CaptureFi
     simulate(Workload(items=2, logs=2), logdir)
     lines = answer(capsys, "findings", str(logdir)).splitlines()
     first = json.loads(answer(capsys, "findings", str(logdir), "--format", "json"))[0]
-    assert lines[0] == f"{first['saving_share']:>6.1%}  {first['title']}  [{first['evidence'][0]['run']}]"
-    assert first["advice"] in lines[1]
-    assert lines[2].strip() == f"try: {first['try'][0]}"
+    assert lines[0].startswith(f"{first['evidence'][0]['run']}: A step takes ")
+    assert lines[1] == f"{first['saving_share']:>6.1%}  {first['title']}  [{first['evidence'][0]['run']}]"
+    assert first["advice"] in lines[2]
+    assert lines[3].strip() == f"try: {first['try'][0]}"
     rows = list(csv.DictReader(io.StringIO(answer(capsys, "findings", str(logdir), "--format", "csv"))))
-    assert len(rows) == sum(not line.startswith("        ") for line in lines)
+    assert len(rows) == sum(not line.startswith("        ") for line in lines[1:])
     assert rows[0]["run"] == first["evidence"][0]["run"]
 
 

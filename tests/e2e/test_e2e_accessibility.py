@@ -19,7 +19,7 @@ RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "
 # The panel is one part of TensorBoard's page: the page's landmarks and first heading are TensorBoard's.
 OF_THE_PAGE = ("region", "page-has-heading-one", "landmark-one-main", "bypass")
 RUN = "pytorch-small-net"
-PANES = ("steps", "trace", "shapes", "kernels", "launches", "memory", "ranks")
+PANES = ("steps", "trace", "shapes", "kernels", "launches", "critical-path", "memory", "ranks")
 DCN_PANES = ("heat maps", "bandwidth", "diagnosis")
 DOCUMENTS = "**/data/plugin/stepscope/{views,throughput,incore,dcn,findings}*"
 ERROR = json.dumps({"error": {"found": "the record is gone", "where": "run a", "remedy": "Read again"}})

@@ -69,7 +69,7 @@ def test_only_what_a_profile_has_is_offered(server: Server, watched: Watched) ->
     panel = pane(watched, server, "steps")
     expect(panel.get_by_role("tab", name="Trace")).to_have_attribute("aria-selected", "true")
     expect(panel.get_by_role("radiogroup", name="Shown").get_by_role("radio")).to_have_text(
-        ["steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"]
+        ["steps", "trace", "shapes", "kernels", "launches", "critical path", "memory", "ranks"]
     )
 
 

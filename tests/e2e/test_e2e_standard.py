@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Route, expect
 from tensorboard_page import Server, watching
 
 RUN = "pytorch-small-net"
-PANES = ("steps", "trace", "shapes", "kernels", "launches", "memory", "ranks")
+PANES = ("steps", "trace", "shapes", "kernels", "launches", "critical-path", "memory", "ranks")
 ONE_LINE_PX = 44
 STATES = [
     *({"lens": lens} for lens in LENSES),

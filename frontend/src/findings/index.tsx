@@ -1,4 +1,4 @@
-/** What to do first, over all lenses. */
+/** What to change, and what it saves: the findings of each run, the worst run first. */
 
 import { readHash } from "../lib/address";
 import { address } from "../lib/api";
@@ -7,77 +7,122 @@ import { percent } from "../lib/units";
 import { lensVersion, useDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
 import { Empty, Loaded } from "../ui/states";
-
-interface Evidence {
-  readonly lens: string;
-  readonly run: string;
-  readonly name: string;
-  readonly key: string;
-  readonly hash: string;
-}
-
-interface Finding {
-  readonly rule: string;
-  readonly title: string;
-  readonly cost_share: number | null;
-  readonly evidence: readonly Evidence[];
-  readonly advice: string;
-  readonly certainty: "measured" | "derived" | "hint";
-}
+import { byRun, type Cost, type Evidence, type Finding, type RunSummary } from "./documents";
 
 const CERTAINTY: Readonly<Record<Finding["certainty"], string>> = {
-  measured: "Measured: the cost was recorded",
-  derived: "Derived: the cost follows from what was recorded",
-  hint: "A hint: the cost is not known",
+  measured: "Measured: the trace records it",
+  derived: "Derived: it follows from the trace",
+  hint: "A hint: only the pattern is known",
 };
 
 export function FindingsLens() {
-  const resource = useDocument<readonly Finding[]>(
-    ({ state }) => address("findings", { run: state.value.run }),
+  const findings = useDocument<readonly Finding[]>(
+    ({ state }) => address("findings", { run: state.value.run, compare: state.value.compare }),
+    (session) => lensVersion(session, "findings"),
+  );
+  const summaries = useDocument<readonly RunSummary[]>(
+    ({ state }) => address("summary", { run: state.value.run, compare: state.value.compare }),
     (session) => lensVersion(session, "findings"),
   );
   return (
-    <Loaded resource={resource}>
-      {(findings) =>
-        findings.length === 0 ? (
-          <Empty title="Nothing found">No rule sees something to gain in what was logged.</Empty>
-        ) : (
-          <div class="scroll" tabIndex={0}>
-            {findings.map((finding, at) => (
-              <FindingItem key={at} finding={finding} />
-            ))}
-          </div>
-        )
-      }
-    </Loaded>
+    <Loaded resource={findings}>{(found) => <Groups findings={found} summaries={summaries.data.value ?? []} />}</Loaded>
+  );
+}
+
+function Groups({ findings, summaries }: { findings: readonly Finding[]; summaries: readonly RunSummary[] }) {
+  const groups = byRun(summaries, findings);
+  if (groups.length === 0) return <Empty title="No issues found">No rule finds anything to change.</Empty>;
+  return (
+    <div class="scroll" tabIndex={0}>
+      {groups.map(({ run, summary, findings: own }) => (
+        <section key={run} aria-label={run}>
+          <RunHead run={run} summary={summary} />
+          {own.map((finding, at) => (
+            <FindingItem key={at} finding={finding} />
+          ))}
+          {summary !== null && summary.costs.length > 0 && <Costs costs={summary.costs} />}
+        </section>
+      ))}
+    </div>
+  );
+}
+
+function RunHead({ run, summary }: { run: string; summary: RunSummary | null }) {
+  return (
+    <header class="finding-run">
+      <strong>{run === "." ? "" : run}</strong> {summary?.sentence} {summary?.difference}
+    </header>
   );
 }
 
 function FindingItem({ finding }: { finding: Finding }) {
-  const session = useSession();
-  const show = ({ hash }: Evidence) => session.accept(parseState(readHash(hash)));
+  const [first, ...others] = finding.evidence;
+  const share = finding.saving_share ?? finding.cost_share;
+  const what = finding.saving_share === null ? "Time that it takes; what can be saved is unknown" : "Saved at most";
   return (
     <article class="finding">
-      <div class="cost" title={finding.cost_share === null ? "" : "Share of the step"}>
-        {percent(finding.cost_share, 1)}
+      <div class="cost" title={share === null ? "" : what}>
+        {percent(share, 1)}
       </div>
       <div>
-        <h2>{finding.title}</h2>
+        <h2>{first === undefined ? finding.title : <Link evidence={first} text={finding.title} />}</h2>
         <p>{finding.advice}</p>
+        {finding.try.length > 0 && (
+          <ul class="try" aria-label="Try">
+            {finding.try.map((change) => (
+              <li key={change}>{change}</li>
+            ))}
+          </ul>
+        )}
+        {finding.state !== undefined && <span class="badge">{finding.state}</span>}
         <span class="badge" title={CERTAINTY[finding.certainty]}>
           {finding.certainty}
         </span>
-        {finding.evidence.map((evidence, at) => (
-          <button key={at} type="button" class="link evidence" onClick={() => show(evidence)}>
-            {[evidence.run, evidence.key, shownIn(evidence)].filter(Boolean).join(" · ")}
-          </button>
-        ))}
+        {[first, ...others].map(
+          (evidence, at) =>
+            evidence !== undefined && (
+              <Link
+                key={at}
+                evidence={evidence}
+                text={[evidence.run, evidence.key, shownIn(evidence)].filter(Boolean).join(" · ")}
+              />
+            ),
+        )}
       </div>
     </article>
   );
 }
 
-/** Where among the views the evidence is: two pieces may be of one row in two of them. */
+function Costs({ costs }: { costs: readonly Cost[] }) {
+  return (
+    <details class="costs" open>
+      <summary>Largest costs</summary>
+      <ul class="plain ranked">
+        {costs.map(({ title, kind, share, note, evidence: [place] }) => (
+          <li key={title}>
+            <span class="num">{percent(share, 1)}</span>
+            <span class="name" title={note}>
+              {place === undefined ? title : <Link evidence={place} text={title} />}
+            </span>
+            <span class="muted">{kind}</span>
+          </li>
+        ))}
+      </ul>
+    </details>
+  );
+}
+
+function Link({ evidence, text }: { evidence: Evidence; text: string }) {
+  const session = useSession();
+  const show = () => session.accept(parseState(readHash(evidence.hash)));
+  return (
+    <button type="button" class="link evidence" onClick={show}>
+      {text}
+    </button>
+  );
+}
+
+/** Where among the tables and views the evidence is: two pieces may be of one row in two of them. */
 function shownIn({ lens, hash }: Evidence): string {
   if (lens !== "views") return "";
   const { view, pane } = parseState(readHash(hash)).state;

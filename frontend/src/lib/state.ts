@@ -5,7 +5,16 @@ import { RECORD_LENSES } from "./lenses";
 export const LENSES = ["overview", ...RECORD_LENSES, "findings"] as const;
 export type Lens = (typeof LENSES)[number];
 /** Tables of the trace lens, which were once panes of the views. */
-const TRACE_PANES: readonly string[] = ["steps", "trace", "shapes", "kernels", "launches", "memory", "ranks"];
+const TRACE_PANES: readonly string[] = [
+  "steps",
+  "trace",
+  "shapes",
+  "kernels",
+  "launches",
+  "critical-path",
+  "memory",
+  "ranks",
+];
 
 export const VIEWS = ["op", "scope", "graph", "code"] as const;
 export type View = (typeof VIEWS)[number];

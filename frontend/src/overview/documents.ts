@@ -17,9 +17,19 @@ export interface OverviewSeries {
   };
 }
 
+export interface OverviewSummary {
+  readonly run: string;
+  readonly sentence: string;
+  readonly difference: string;
+  readonly first: string;
+  readonly saving_share: Figure;
+}
+
 export interface OverviewFinding {
   readonly rule: string;
   readonly title: string;
+  readonly saving_share: Figure;
+  readonly state?: string;
   readonly cost_share: Figure;
   readonly evidence: readonly { readonly run: string; readonly key: string; readonly hash: string }[];
   readonly certainty: string;

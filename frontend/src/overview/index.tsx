@@ -12,8 +12,8 @@ import { titleOf } from "../ui/shell";
 import { CodeBlock, Loaded } from "../ui/states";
 import { Breakdown } from "./breakdown";
 import { Card } from "./card";
-import { type OverviewFinding, overviewVersion } from "./documents";
-import { Findings } from "./findings";
+import { type OverviewFinding, type OverviewSummary, overviewVersion } from "./documents";
+import { Findings, Summaries } from "./findings";
 import { Rates } from "./rates";
 
 export function Overview() {
@@ -40,11 +40,16 @@ export function Overview() {
 
 function TopFindings() {
   const findings = useDocument<readonly OverviewFinding[]>(
-    ({ state }) => address("findings", { run: state.value.run }),
+    ({ state }) => address("findings", { run: state.value.run, compare: state.value.compare }),
+    overviewVersion,
+  );
+  const summaries = useDocument<readonly OverviewSummary[]>(
+    ({ state }) => address("summary", { run: state.value.run, compare: state.value.compare }),
     overviewVersion,
   );
   return (
     <Card title="What to do first" lens="findings">
+      <Summaries summaries={summaries.data.value ?? []} />
       <Loaded resource={findings}>{(found) => <Findings findings={found} />}</Loaded>
     </Card>
   );

@@ -229,3 +229,31 @@ export interface KernelRow {
   /** As far as its name says. */
   readonly tensor_core: boolean | null;
 }
+
+export interface PathRow {
+  readonly name: string;
+  readonly kind: string;
+  readonly path_ps: number;
+  readonly path_share: number;
+  readonly segments: number;
+  readonly execution: number | null;
+}
+
+export interface PathSegment {
+  readonly start_ps: number;
+  readonly duration_ps: number;
+  readonly kind: string;
+  readonly name: string;
+  readonly lane: string;
+  readonly execution: number | null;
+}
+
+export interface CriticalPathDocument {
+  readonly step_count: number;
+  readonly total_ps: number;
+  readonly parts_ps: Readonly<Record<string, number>>;
+  readonly rows: readonly PathRow[];
+  /** The longest ones, in order of time. */
+  readonly segments: readonly PathSegment[];
+  readonly left_out_ps: number;
+}

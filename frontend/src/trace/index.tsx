@@ -5,6 +5,7 @@ import type { RowsDocument } from "../lib/documents";
 import { useDocument } from "../ui/documents";
 import { useSession } from "../ui/session";
 import { Empty, Failure, Skeleton } from "../ui/states";
+import { CriticalPath } from "./critical_path";
 import { Kernels } from "./kernels";
 import { Launches } from "./launches";
 import { Memory } from "./memory";
@@ -20,6 +21,7 @@ const TABLES: Readonly<Record<string, () => preact.JSX.Element | null>> = {
   shapes: Shapes,
   kernels: Kernels,
   launches: Launches,
+  "critical-path": CriticalPath,
   memory: Memory,
   ranks: Ranks,
 };

@@ -11,6 +11,7 @@ const TITLES: Readonly<Record<string, readonly [title: string, help: string]>> =
   shapes: ["shapes", "Ops by their input shapes"],
   kernels: ["kernels", "Kernels, copies and sets, and how they were launched"],
   launches: ["launches", "Launch delays, and why streams are idle"],
+  "critical-path": ["critical path", "The chain of work and waits that decides how long the steps take"],
   memory: ["memory", "Memory over time, and what ops allocate and release"],
   ranks: ["ranks", "The ranks of the job side by side"],
 };

@@ -9,7 +9,8 @@ import { useSession } from "../ui/session";
 import { Loaded } from "../ui/states";
 import { useShape } from "../ui/trace_document";
 import { exactTime } from "./axis";
-import type { ArrowDocument, EventDocument, MomentDocument, TimelineDocument } from "./documents";
+import { ON_PATH } from "./critical_path";
+import type { ArrowDocument, CriticalPathDocument, EventDocument, MomentDocument, TimelineDocument } from "./documents";
 import { arrowsOf, askedWindow, blockKey, type TraceLanes, traceLanes } from "./trace_lanes";
 
 const WIDTH_PX = 1600;
@@ -24,7 +25,7 @@ export function Trace() {
 
 function Timeline({ whole }: { whole: TimelineDocument }) {
   const session = useSession();
-  const { key, zoom } = session.state.value;
+  const { key, zoom, host } = session.state.value;
   const theme = session.theme.value;
   const part = useShape<TimelineDocument>("timeline", ({ zoom: view }) => {
     if (view === null) return null;
@@ -32,6 +33,9 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
     return { start_ps: Math.max(Math.floor(from), 0), end_ps: Math.ceil(to), width_px: PART_WIDTH_PX };
   });
   const asked = useShape<EventDocument>("event", ({ key: id }) => (id === "" ? null : { id }));
+  const path = useShape<CriticalPathDocument>("critical-path", () => (host === ON_PATH ? {} : null));
+  const marked = host === ON_PATH ? path.data.value : null;
+  const lit = useMemo(() => (marked === null ? null : isOn(marked)), [marked]);
   const event = asked.data.value !== null && String(asked.data.value.id) === key ? asked.data.value : null;
   const fine = zoom === null ? null : part.data.value;
   const found = useMemo(() => traceLanes(whole, fine), [whole, fine]);
@@ -49,6 +53,7 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
           exact={(length) => exactTime(Math.round(length))}
           describe={(block, lane) => describe(found, block, lane)}
           selected={key === "" ? -1 : Number(key)}
+          lit={lit}
           onSelect={(id) => session.update({ key: id < 0 ? "" : String(id) })}
           zoom={zoom}
           onZoom={(next) => session.update({ zoom: next })}
@@ -58,6 +63,12 @@ function Timeline({ whole }: { whole: TimelineDocument }) {
       {key !== "" && event !== null && <Event event={event} lanes={whole} />}
     </div>
   );
+}
+
+/** Whether the critical path goes through the execution of a block. */
+function isOn({ segments }: CriticalPathDocument): (block: Block) => boolean {
+  const executions = new Set(segments.map(({ execution }) => execution));
+  return ({ id }) => executions.has(id);
 }
 
 function describe({ kinds, merged }: TraceLanes, block: Block, lane: Lane) {

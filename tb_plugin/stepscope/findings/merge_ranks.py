@@ -30,6 +30,12 @@ def over_ranks(found: Iterable[Finding], jobs: Mapping[Place, str]) -> list[Find
     return [one for group in groups.values() for one in _joined(group)]
 
 
+def subject_key(document: Mapping[str, Any]) -> str:
+    """The row that a finding as a document is about, whichever device it is on."""
+    evidence = document["evidence"]
+    return _DEVICE.sub(r"\1\2", evidence[0]["key"]) if evidence else ""
+
+
 def _subject(finding: Finding, jobs: Mapping[Place, str]) -> tuple[str, ...]:
     """What a finding of a rank is about, whichever rank it is; () where it is of no rank."""
     if not finding.evidence or finding.rule == "unreadable-record":

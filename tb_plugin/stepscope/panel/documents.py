@@ -157,7 +157,12 @@ def lens_document(lens: AnyLens, query: Query) -> dict[str, Any]:
 
 def findings(query: Query) -> list[dict[str, Any]]:
     """The findings in order."""
-    return query.selected().findings()
+    return query.selected().findings(compare=query.baseline())
+
+
+def summary(query: Query) -> list[dict[str, Any]]:
+    """The summary of each run, the worst first."""
+    return query.selected().summary(compare=query.baseline())
 
 
 def option_tables() -> dict[str, list[dict[str, Any]]]:
@@ -172,4 +177,4 @@ def routes() -> dict[str, Callable[[Query], Any]]:
     """What makes the document of each route that asks about records."""
     documents: dict[str, Callable[[Query], Any]] = {lens.name: partial(lens_document, lens) for lens in LENSES}
     # A view is a tree of any size: its route answers in windows.
-    return documents | {"index": index, "views": views, "findings": findings}
+    return documents | {"index": index, "views": views, "findings": findings, "summary": summary}

@@ -74,7 +74,8 @@ def openapi() -> dict[str, Any]:
     exported |= {spec.name: spec for spec in EXPORT}
     takes["index"] = ()
     takes["options"] = ()
-    takes["findings"] = RECORD
+    takes["findings"] = COMPARED
+    takes["summary"] = COMPARED
     takes["export"] = (*COMPARED, *exported.values())
     paths = {ROUTE + name: _path(name, parameters) for name, parameters in takes.items()}
     return {"openapi": "3.0.3", "info": {"title": "StepScope", "version": __version__}, "paths": paths}

@@ -66,11 +66,15 @@ def _index(source: Source, refs: Sequence[RecordRef]) -> dict[str, Any]:
 def _findings(source: Source, refs: Sequence[RecordRef]) -> Iterator[SnapshotEntry]:
     runs = sorted({ref.run for ref in refs})
     if len(runs) == 1:
-        yield SnapshotEntry("findings", ({}, {"run": runs[0]}), source.findings())
+        both: tuple[dict[str, str], ...] = ({}, {"run": runs[0]})
+        yield SnapshotEntry("findings", both, source.findings())
+        yield SnapshotEntry("summary", both, source.summary())
         return
     yield SnapshotEntry("findings", ({},), source.findings())
+    yield SnapshotEntry("summary", ({},), source.summary())
     for run in runs:
         yield SnapshotEntry("findings", ({"run": run},), source.select(run=run).findings())
+        yield SnapshotEntry("summary", ({"run": run},), source.select(run=run).summary())
 
 
 def _lens_entries(lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:

@@ -32,7 +32,7 @@ class StepscopePlugin(base_plugin.TBPlugin):  # type: ignore[misc]
 
     def get_plugin_apps(self) -> dict[str, WsgiApp]:
         """The routes; what answers them is imported when the first is asked."""
-        names = ("index", "options", "openapi", "findings", "export", *lenses.folders())
+        names = ("index", "options", "openapi", "findings", "summary", "export", *lenses.folders())
         apps: dict[str, WsgiApp] = {f"/{name}": answers.route(self._answer(name)) for name in names}
         apps["/static/*"] = answers.route(answers.static_file)
         # While the page is being opened, but after TensorBoard has started.

@@ -5,10 +5,14 @@ from __future__ import annotations
 import dataclasses
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from stepscope.errors import StepscopeError
 from stepscope.findings import RULES, Finding, LensResult, find, unreadable
+from stepscope.findings.baseline import compared, difference
+from stepscope.findings.summary import RunSummary
+from stepscope.findings.summary import summaries as summarise
 from stepscope.lenses.lens import Scope
 from stepscope.lenses.registry import LENSES, AnyLens
 from stepscope.model.columns import Header
@@ -22,7 +26,15 @@ if TYPE_CHECKING:
 AnyResult = LensResult[Any]
 
 
-def findings(source: Source) -> list[Finding]:
+@dataclass(frozen=True)
+class Judgement:
+    """What the rules find in the selected records, and a summary of each run."""
+
+    findings: tuple[Finding, ...]
+    summaries: tuple[RunSummary, ...]
+
+
+def judgement(source: Source) -> Judgement:
     """What the rules find in the newest record of each lens, run and name, and which records are unreadable.
 
     Raises:
@@ -41,7 +53,28 @@ def _newest(source: Source, kind: str) -> list[RecordRef]:
     return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, selection))
 
 
-def _find(source: Source, refs: Sequence[tuple[AnyLens, RecordRef]]) -> list[Finding]:
+def findings(source: Source, baseline: Source | None) -> list[dict[str, Any]]:
+    """The findings as documents; beside a baseline with what is new, gone, larger or smaller than there."""
+    found = [finding.to_json() for finding in judgement(source).findings]
+    if baseline is None:
+        return found
+    return compared(found, [finding.to_json() for finding in judgement(baseline).findings])
+
+
+def summaries(source: Source, baseline: Source | None) -> list[dict[str, Any]]:
+    """The summary of each run as a document, with its difference from the baseline's run."""
+    answer = []
+    other = None if baseline is None else next(iter(judgement(baseline).summaries), None)
+    for summary in judgement(source).summaries:
+        text = ""
+        if other is not None and baseline is not None:
+            own = source.select(run=summary.run) if len(judgement(source).summaries) > 1 else source
+            text = difference(summary, other, findings(own, baseline))
+        answer.append(summary.to_json() | {"difference": text})
+    return answer
+
+
+def _find(source: Source, refs: Sequence[tuple[AnyLens, RecordRef]]) -> Judgement:
     results: list[AnyResult] = []
     headers: list[Header] = []
     lost: dict[RecordRef, Finding] = {}
@@ -55,7 +88,9 @@ def _find(source: Source, refs: Sequence[tuple[AnyLens, RecordRef]]) -> list[Fin
             continue
         results.append(LensResult(lens.name, ref.run, ref.name, subject))
         headers.append(header)
-    return [*find(_with_jobs(results, headers), RULES), *lost.values()]
+    placed = _with_jobs(results, headers)
+    found = (*find(placed, RULES), *lost.values())
+    return Judgement(findings=found, summaries=tuple(summarise(placed, found)))
 
 
 def _subject(source: Source, lens: AnyLens, ref: RecordRef) -> Any:

@@ -22,7 +22,7 @@ from stepscope.session import options as option_tables
 from stepscope.session.analysis import analyze, compare, prepared
 from stepscope.session.cache import Caches
 from stepscope.session.catalog import Catalog, RecordRef
-from stepscope.session.findings import findings
+from stepscope.session.findings import findings, summaries
 from stepscope.session.lens_methods import LensMethods
 from stepscope.session.results import ComparisonAnswer, FindingList, LensAnswer, ViewsAnswer
 from stepscope.session.selection import (
@@ -213,10 +213,18 @@ class Source(LensMethods):
         engine = prepared(self, lens, self.select_record(lens.record_kind))
         return tfprof_advice.advise(engine, checkers, compat)
 
-    def findings(self) -> FindingList:
-        """What to do first, over all lenses and selected runs, the largest saving first.
+    def findings(self, *, compare: Source | None = None) -> FindingList:
+        """What the rules find, the largest saving first.
 
-        Raises:
-            NotFound: No record is selected.
+        Args:
+            compare: A baseline. Findings then say what is new, gone, larger or smaller than there.
         """
-        return FindingList(finding.to_json() for finding in findings(self))
+        return FindingList(findings(self, compare))
+
+    def summary(self, *, compare: Source | None = None) -> list[dict[str, Any]]:
+        """Of each run where its step goes, the first thing to do, and the largest costs; the worst run first.
+
+        Args:
+            compare: A baseline. `difference` then says which run is slower, and the finding that explains it.
+        """
+        return summaries(self, compare)
