@@ -114,6 +114,10 @@ class Lens(Protocol[Prepared, Options, Result]):
         """The tables that the command prints for a document."""
         return [self.rows(document, options)]
 
+    def brief(self, result: Result) -> str | None:
+        """The result as a short text for an interactive session. None: its name and options."""
+        return None
+
     def finding_subject(self, prepared: Prepared) -> Any:
         """What the rules of the findings look at: by default the result for the default options."""
         return self.analyze(prepared, self.options_type())

@@ -39,6 +39,9 @@ class LensAnswer(HtmlTable, Generic[Result]):
         return getattr(self.result, name)
 
     def __repr__(self) -> str:
+        text = self.lens.brief(self.result)
+        if text is not None:
+            return text
         words = [self.lens.name]
         for spec in dataclasses.fields(self.options):
             value = getattr(self.options, spec.name)

@@ -18,6 +18,7 @@ from stepscope.lenses.views import ViewResult
 from stepscope.model.collectives import Collectives
 from stepscope.model.columns import Record
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.throughput import Throughput
 from stepscope.session import options as option_tables
 from stepscope.session.analysis import analyze, compare, prepared
 from stepscope.session.cache import Caches
@@ -111,11 +112,11 @@ class Source(LensMethods):
         Of collectives, those of the newest capture of each run: several are never added up.
 
         Raises:
-            OptionError: There are several runs, and none was selected.
+            OptionError: There are several runs, and none was selected. Throughput is of all runs then.
             NotFound: No such record.
         """
         refs = self.candidates(kind)
-        if not self.selection.runs:
+        if not self.selection.runs and kind != Throughput.KIND:
             require_one_run(refs)
         if kind == Collectives.KIND:
             return newest_captures(refs)

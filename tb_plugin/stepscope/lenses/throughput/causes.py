@@ -114,10 +114,21 @@ def local_level(values: F64) -> F64:
     """How long steps usually take around each step: a low quantile of parts of the run, joined by lines."""
     parts = max(len(values) // LOCAL, 1)
     bounds = np.linspace(0, len(values), parts + 1).astype(np.int64)
-    levels = np.array([np.quantile(part, LOCAL_QUANTILE) for part in np.split(values, bounds[1:-1])])
+    levels = _part_quantiles(values, bounds, LOCAL_QUANTILE)
     centres = (bounds[:-1] + bounds[1:] - 1) / 2
     smooth: F64 = np.interp(np.arange(len(values)), centres, levels)
     return np.maximum(smooth, 1.0)
+
+
+def _part_quantiles(values: F64, bounds: I64, quantile: float) -> F64:
+    """A quantile of each part of the values: the order statistic at or below it, all parts at once."""
+    length = np.diff(bounds)
+    part = np.repeat(np.arange(len(length)), length)
+    ordered = values[np.lexsort((values, part))]
+    low = bounds[:-1] + ((length - 1) * quantile).astype(np.int64)
+    high = bounds[:-1] + np.ceil((length - 1) * quantile).astype(np.int64)
+    middle: F64 = (ordered[low] + ordered[high]) / 2
+    return middle
 
 
 def beat(slow_taken: I64, steps: I64, taken: I64) -> int:
@@ -163,7 +174,7 @@ def change(per_step_ns: F64, steps: I64) -> Change | None:
     if parts < LEAST_PARTS:
         return None
     bounds = np.linspace(0, len(per_step_ns), parts + 1).astype(np.int64)
-    medians = np.array([np.median(part) for part in np.split(per_step_ns, bounds[1:-1])])
+    medians = _part_quantiles(per_step_ns, bounds, 0.5)
     best, fitted = _best_model(medians)
     if best is None:
         return None
@@ -209,12 +220,16 @@ def _best_model(medians: F64) -> tuple[_Model | None, F64]:
     slope, start = np.polyfit(position, medians, 1)
     line = start + slope * position
     models = [_Model(score(float(((medians - line) ** 2).sum()), 2), None)]
-    cuts = range(LEVEL_PARTS, size - LEVEL_PARTS + 1)
-    for cut in cuts:
-        models.append(_Model(score(errors[0, cut] + errors[cut, size], 3), (cut,)))
-        for other in range(cut + LEVEL_PARTS, size - LEVEL_PARTS + 1):
-            squares = errors[0, cut] + errors[cut, other] + errors[other, size]
-            models.append(_Model(score(squares, 5), (cut, other)))
+    cuts = np.arange(LEVEL_PARTS, size - LEVEL_PARTS + 1)
+    single = errors[0, cuts] + errors[cuts, size]
+    at = int(np.argmin(single))
+    models.append(_Model(score(float(single[at]), 3), (int(cuts[at]),)))
+    pairs = errors[0, cuts][:, None] + errors[np.ix_(cuts, cuts)] + errors[cuts, size][None, :]
+    pairs[cuts[None, :] - cuts[:, None] < LEVEL_PARTS] = np.inf
+    first, second = np.unravel_index(int(np.argmin(pairs)), pairs.shape)
+    squares = float(pairs[first, second])
+    if math.isfinite(squares):
+        models.append(_Model(score(squares, 5), (int(cuts[first]), int(cuts[second]))))
     best = min(models, key=lambda model: model.score)
     if score(none, 1) - best.score < CERTAIN:
         return None, line

@@ -12,7 +12,13 @@ from stepscope.lenses.throughput.comparison import compare
 from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.result import ThroughputResult
 from stepscope.lenses.throughput.significance import significance
-from stepscope.lenses.throughput.table import sample_rows, series_rows
+from stepscope.lenses.throughput.table import (
+    brief_text,
+    disturbance_rows,
+    sample_rows,
+    series_rows,
+    slowest_rows,
+)
 from stepscope.model.columns import Record
 from stepscope.model.throughput import Throughput
 
@@ -71,6 +77,19 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
     def summary(self, document: Document, options: ThroughputOptions) -> list[Row]:
         """The series with their averages."""
         return series_rows(document)
+
+    def printed(self, document: Document, options: ThroughputOptions) -> list[list[Row]]:
+        """All series, then what disturbed them; of one series its samples, of a job its slowest ranks."""
+        tables = [series_rows(document)]
+        if len(document["series"]) == 1:
+            tables += [disturbance_rows(document), sample_rows(document)]
+        else:
+            tables.append(slowest_rows(document))
+        return [table for table in tables if table] or [[]]
+
+    def brief(self, result: ThroughputResult) -> str:
+        """A compact table of the series."""
+        return brief_text(series_rows(result.to_json()))
 
     def report_values(self, *, rows: int, points: int) -> Mapping[str, Any]:
         """Downsampled series."""

@@ -129,6 +129,9 @@ class Intervals:
 
 def span_intervals(record: Throughput, kinds: Iterable[str] = SPAN_KINDS) -> Intervals:
     """The union of the spans of these kinds."""
+    if not len(record.spans):
+        none = np.empty(0, np.int64)
+        return Intervals(none, none)
     wanted = [index for index, text in enumerate(record.strings) if text in set(kinds)]
     spans = record.spans
     chosen = np.isin(spans.kind, wanted) & (spans.end_ns > spans.start_ns)

@@ -237,7 +237,9 @@ def step_time(run: Pace) -> Statistics | None:
     if not len(durations):
         return None
     low, high = float(durations.min()), float(durations.max())
-    edges = np.geomspace(low, high, HISTOGRAM_BINS + 1) if high > low else np.array([low, high])
+    edges = np.array([low, high])
+    if high > low:
+        edges = low * (high / low) ** (np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS)
     edges[0], edges[-1] = low, high
     place = _places(durations, low, high, len(edges) - 1)
     p50, p95 = np.percentile(durations, [50, 95])
