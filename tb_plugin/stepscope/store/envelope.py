@@ -27,23 +27,30 @@ _REMEDY = "The file was damaged after it was written; write or copy it again"
 
 def pack(raw: bytes, *, compress: bool = True) -> bytes:
     """Puts bytes into an envelope, compressed where that saves a tenth."""
-    body = _compressed(raw) if compress else raw
-    codec = storage_pb2.RAW if body is raw else storage_pb2.ZLIB
+    body = raw
+    codec = storage_pb2.RAW
+    if compress and (packed := _compressed(raw)) is not None:
+        body = packed
+        codec = storage_pb2.ZLIB
     head = storage_pb2.Envelope(codec=codec, raw_size_bytes=len(raw), crc32c=crc32c(body))
     return b"".join((head.SerializeToString(), *wire.delimited(4, body)))
 
 
-def _compressed(raw: bytes) -> bytes:
+def _compressed(raw: bytes) -> bytes | None:
+    """The bytes compressed; None where that does not save enough."""
     if len(raw) < _WORTH_TRYING_BYTES:
-        return raw
+        return None
     if len(raw) > 4 * _SAMPLE_BYTES:
         middle = len(raw) // 2
         sample = raw[middle : middle + _SAMPLE_BYTES]
         if len(zlib.compress(sample, 1)) > _WORTH_KEEPING * len(sample):
-            return raw
-    # Small bodies are those of live series, written again and again: there a byte is worth the time.
-    body = zlib.compress(raw, 9 if len(raw) <= _SAMPLE_BYTES else 1)
-    return body if len(body) <= _WORTH_KEEPING * len(raw) else raw
+            return None
+    # A live series writes small bodies again and again: there a byte is worth the time.
+    level = 9 if len(raw) <= _SAMPLE_BYTES else 1
+    body = zlib.compress(raw, level)
+    if len(body) > _WORTH_KEEPING * len(raw):
+        return None
+    return body
 
 
 def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES) -> Buffer:
@@ -71,8 +78,9 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
         remedy = "Write the record again with StepScope, which cuts large columns"
         raise LimitExceeded(found, where=where, remedy=remedy)
     raw = _decompressed(body, head.codec, declared, where)
-    if len(raw) != declared or size not in (None, declared):
-        found = f"an element of {len(raw)} bytes, where {declared if size is None else size} should be"
+    promised = declared if size is None else size
+    if not len(raw) == declared == promised:
+        found = f"an element of {len(raw)} bytes, where {promised} should be"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw
 
@@ -82,7 +90,8 @@ def _opened(data: bytes) -> tuple[storage_pb2.Envelope, Buffer]:
     if len(data) < _LARGE_BYTES:
         envelope = storage_pb2.Envelope.FromString(data)
         return envelope, envelope.body
-    body, start = memoryview(b""), 0
+    body = memoryview(b"")
+    start = 0
     head = storage_pb2.Envelope()
     for field, value, after in wire.fields(data, 0, len(data)):
         if field == _BODY:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from array import array
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from google.protobuf.message import DecodeError
 
@@ -24,18 +25,35 @@ _OURS = f"{names.ROOT}/".encode()
 _is_rate = lru_cache(4096)(is_rate)
 
 
+class _Span(NamedTuple):
+    """Where an event lies in its file."""
+
+    start: int
+    end: int
+
+
 class Stored:
-    """The last value of a tag: which value of the event in file[start:end] it is, and its first blob."""
+    """The last value of a tag.
+
+    Attributes:
+        file: The event file that holds it.
+        step: The step of its event.
+        start: Byte offset of its event in the file.
+        end: Byte offset after the event.
+        ordinal: Which of the event's values it is.
+        first_blob: Its first element.
+        found: What the element says, once it was read.
+    """
 
     __slots__ = ("end", "file", "first_blob", "found", "ordinal", "start", "step")
 
-    def __init__(self, file: EventFile, step: int, start: int, end: int, ordinal: int, first_blob: bytes) -> None:
+    def __init__(self, file: EventFile, step: int, span: _Span, ordinal: int) -> None:
         self.file = file
         self.step = step
-        self.start = start
-        self.end = end
+        self.start = span.start
+        self.end = span.end
         self.ordinal = ordinal
-        self.first_blob = first_blob
+        self.first_blob = b""
         self.found: RecordEntry | Diagnostic | None = None
 
     @property
@@ -100,35 +118,53 @@ class EventFile:
             return False
         if identity != self._identity or size < self._reader.offset:
             self._start_over()
-        self._identity, self._size, self._unreadable = identity, size, ""
+        self._identity = identity
+        self._size = size
+        self._unreadable = ""
         try:
             for offset, payload in self._reader.read_new():
-                try:
-                    event = events.parse(payload)
-                    if event is not None:
-                        self._take(event, offset, offset + len(payload))
-                except DecodeError:
-                    self._reader.report(offset, len(payload), "a record that is no event")
+                self._take(payload, offset)
         except OSError as error:
             self._unreadable = error.strerror or str(error)
         return True
 
-    def _take(self, event: storage_pb2.EventView, start: int, end: int) -> None:
-        step = event.step
+    def _take(self, payload: bytes, offset: int) -> None:
+        """Takes up the values of an event that are ours, or rates."""
+        try:
+            event = events.parse(payload)
+            if event is not None:
+                self._take_values(event, _Span(offset, offset + len(payload)))
+        except DecodeError:
+            self._reader.report(offset, len(payload), "a record that is no event")
+
+    def _take_values(self, event: storage_pb2.EventView, span: _Span) -> None:
         for ordinal, value in enumerate(event.summary.value):
             tag = str(value.tag, "utf-8", "replace")
             if events.is_ours(value.metadata):
-                before = self.stored.get(tag)
-                if before is None or before.step <= step:
-                    blobs = value.tensor.string_val
-                    self.stored[tag] = Stored(self, step, start, end, ordinal, blobs[0] if blobs else b"")
-            elif _is_rate(tag) and (number := events.scalar_of(value)) is not None:
-                if not is_moment(event.wall_time):
-                    self._reader.report(start, end - start, f"a scalar at the time {event.wall_time} s")
-                    continue
-                if tag not in self.scalars:
-                    self.scalars[tag] = Points()
-                self.scalars[tag].append(step, event.wall_time, number)
+                self._take_blobs(tag, value, Stored(self, event.step, span, ordinal))
+            elif _is_rate(tag):
+                self._take_rate(tag, value, event, span)
+
+    def _take_blobs(self, tag: str, value: storage_pb2.ValueView, stored: Stored) -> None:
+        before = self.stored.get(tag)
+        if before is not None and before.step > stored.step:
+            return
+        blobs = value.tensor.string_val
+        if blobs:
+            stored.first_blob = blobs[0]
+        self.stored[tag] = stored
+
+    def _take_rate(self, tag: str, value: storage_pb2.ValueView, event: storage_pb2.EventView, span: _Span) -> None:
+        number = events.scalar_of(value)
+        if number is None:
+            return
+        if not is_moment(event.wall_time):
+            what = f"a scalar at the time {event.wall_time} s"
+            self._reader.report(span.start, span.end - span.start, what)
+            return
+        if tag not in self.scalars:
+            self.scalars[tag] = Points()
+        self.scalars[tag].append(event.step, event.wall_time, number)
 
     def problems(self, run: str) -> Iterator[Diagnostic]:
         """What of the file could not be read."""
@@ -136,11 +172,20 @@ class EventFile:
             what = f"a file that cannot be read ({self._unreadable})"
             yield Diagnostic(self.path, what, remedy="Check its permissions", run=run)
         for damage in self._reader.damages:
-            where = f"{self.path}, byte {damage.offset}"
-            yield Diagnostic(where, f"{damage.what}, {damage.length} bytes", damage.length, _REMEDY_DAMAGE, run=run)
+            yield Diagnostic(
+                where=f"{self.path}, byte {damage.offset}",
+                what=f"{damage.what}, {damage.length} bytes",
+                count=damage.length,
+                remedy=_REMEDY_DAMAGE,
+                run=run,
+            )
         # Of other programs' records a part may wait in a buffer for minutes; ours are written at once.
         if _OURS in self._reader.unfinished:
-            where, length = f"{self.path}, byte {self._reader.offset}", self._size - self._reader.offset
+            length = self._size - self._reader.offset
             yield Diagnostic(
-                where, f"a record that is not complete, {length} bytes", length, _REMEDY_UNFINISHED, run=run
+                where=f"{self.path}, byte {self._reader.offset}",
+                what=f"a record that is not complete, {length} bytes",
+                count=length,
+                remedy=_REMEDY_UNFINISHED,
+                run=run,
             )

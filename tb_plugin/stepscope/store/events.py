@@ -53,8 +53,9 @@ def scalar_event(values: Mapping[str, float], step: int, wall_time_s: float) -> 
     """An event with scalars by their tags, as chunks. Numbers are stored in single precision."""
     chunks: list[Buffer] = []
     for tag, value in values.items():
-        single = math.copysign(math.inf, value) if abs(value) > _LARGEST_FLOAT32 else value
-        simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", single)
+        if abs(value) > _LARGEST_FLOAT32:
+            value = math.copysign(math.inf, value)
+        simple = bytes([_VALUE_SIMPLE]) + struct.pack("<f", value)
         chunks += delimited(1, *delimited(1, tag.encode("utf-8", "replace")), simple)
     return _summary_event(chunks, step, wall_time_s)
 
@@ -68,7 +69,9 @@ def blob_event(tag: str, content: bytes, blobs: Sequence[Buffer], step: int, wal
     plugin = delimited(1, _PLUGIN_FIELD, *delimited(2, content))
     metadata = delimited(9, *plugin, number_field(4, _BLOB_SEQUENCE))
     shape = delimited(2, *delimited(2, number_field(1, len(blobs))))
-    strings = [chunk for blob in blobs for chunk in delimited(8, blob)]
+    strings: list[Buffer] = []
+    for blob in blobs:
+        strings += delimited(8, blob)
     tensor = delimited(8, number_field(1, _DT_STRING), *shape, *strings)
     # The metadata goes before the bulk, so that a scan meets it first.
     value = delimited(1, *delimited(1, tag.encode()), *metadata, *tensor)
@@ -80,7 +83,10 @@ def _summary_event(value: Sequence[Buffer], step: int, wall_time_s: float) -> li
 
 
 def _event_head(wall_time_s: float, step: int) -> bytes:
-    return bytes([_EVENT_WALL_TIME]) + struct.pack("<d", wall_time_s) + (number_field(2, step) if step else b"")
+    head = bytes([_EVENT_WALL_TIME]) + struct.pack("<d", wall_time_s)
+    if step:
+        head += number_field(2, step)
+    return head
 
 
 def parse(payload: bytes) -> storage_pb2.EventView | None:
@@ -112,7 +118,9 @@ def scalar_of(value: storage_pb2.ValueView) -> float | None:
     """The number of a scalar, which TensorFlow writes as a tensor; None where the value holds something else."""
     if value.HasField("simple_value"):
         return value.simple_value
-    return _number(value.tensor.SerializeToString()) if value.HasField("tensor") else None
+    if not value.HasField("tensor"):
+        return None
+    return _number(value.tensor.SerializeToString())
 
 
 def _number(tensor: bytes) -> float | None:
@@ -123,7 +131,8 @@ def _number(tensor: bytes) -> float | None:
         array: Any = make_ndarray(TensorProto.FromString(tensor))
     except (DecodeError, TypeError, ValueError):
         return None
-    return float(array.reshape(-1)[0]) if array.size == 1 and array.dtype.kind in "fiu" else None
+    is_number = array.size == 1 and array.dtype.kind in "fiu"
+    return float(array.reshape(-1)[0]) if is_number else None
 
 
 def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal: int) -> list[tuple[int, int]]:
@@ -140,7 +149,10 @@ def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal:
     """
     spans = [(start, end)]
     for field in (_EVENT_SUMMARY, _SUMMARY_VALUE, _VALUE_TENSOR, _TENSOR_STRING):
-        spans = [span for at, stop in spans for span in _members(read, at, stop, field)]
+        inner: list[tuple[int, int]] = []
+        for at, stop in spans:
+            inner += _members(read, at, stop, field)
+        spans = inner
         if field == _SUMMARY_VALUE:
             spans = spans[ordinal : ordinal + 1]
     return [(at, stop - at) for at, stop in spans]
@@ -155,7 +167,9 @@ def _members(read: Callable[[int, int], bytes], start: int, end: int, wanted: in
         head = read(position, min(_LONGEST_HEAD_BYTES, end - position))
         try:
             field, after_key = varint_at(head, 0)
-            size, after_size = varint_at(head, after_key) if field & 7 in (VARINT, DELIMITED) else (0, after_key)
+            size, after_size = 0, after_key
+            if field & 7 in (VARINT, DELIMITED):
+                size, after_size = varint_at(head, after_key)
         except IndexError as error:
             raise WireError(f"no field at byte {position}") from error
         at = position + after_size

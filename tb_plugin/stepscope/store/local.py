@@ -9,6 +9,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Collection, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -20,6 +21,7 @@ from stepscope.pb import storage_pb2
 from stepscope.store import events, names, reading, rundirs
 from stepscope.store.eventfile import EventFile, Stored
 from stepscope.store.reading import RecordEntry, ScalarSeries
+from stepscope.store.tfrecord import read_at
 
 
 class _Run:
@@ -49,29 +51,38 @@ class _Run:
             self._merge()
 
     def _merge(self) -> None:
-        # The last version of a tag has the highest step, whichever file it is in.
         stored: dict[str, Stored] = {}
         for file in self.files.values():
             for tag, value in file.stored.items():
+                # The last version of a tag has the highest step, whichever file it is in.
                 if tag not in stored or stored[tag].step <= value.step:
                     stored[tag] = value
         found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not names.is_part(tag)]
         self.stored = stored
         self.entries = sorted(entry for entry in found if isinstance(entry, RecordEntry))
-        self.problems = [problem for file in self.files.values() for problem in file.problems(self.name)]
+        self.problems = []
+        for file in self.files.values():
+            self.problems += file.problems(self.name)
         self.problems += [entry for entry in found if isinstance(entry, Diagnostic)]
         self.problems += reading.unsupported(self.entries)
 
+    def has_content(self) -> bool:
+        """Whether there is something to show, or to say."""
+        return bool(self.entries or self.problems) or any(file.scalars for file in self.files.values())
+
     def scalars(self) -> Iterator[ScalarSeries]:
         """The rates that were logged as scalars."""
-        for tag in sorted({tag for file in self.files.values() for tag in file.scalars}):
+        tags: set[str] = set()
+        for file in self.files.values():
+            tags.update(file.scalars)
+        for tag in sorted(tags):
             points = [file.scalars[tag] for file in self.files.values() if tag in file.scalars]
             yield ScalarSeries(
-                self.name,
-                tag,
-                np.concatenate([np.array(p.step, np.int64) for p in points]),
-                np.concatenate([np.array(p.wall_time_s, np.float64) for p in points]),
-                np.concatenate([np.array(p.value, np.float64) for p in points]),
+                run=self.name,
+                tag=tag,
+                step=np.concatenate([np.array(p.step, np.int64) for p in points]),
+                wall_time_s=np.concatenate([np.array(p.wall_time_s, np.float64) for p in points]),
+                value=np.concatenate([np.array(p.value, np.float64) for p in points]),
             )
 
 
@@ -105,26 +116,31 @@ class LocalStore:
     def runs(self) -> list[str]:
         """The runs that hold something to show, by name."""
         with self._lock:
-            return sorted(
-                run.name
-                for run in self._runs.values()
-                if run.entries or run.problems or any(file.scalars for file in run.files.values())
-            )
+            return sorted(run.name for run in self._runs.values() if run.has_content())
 
     def entries(self) -> list[RecordEntry]:
         """The records, by run, kind, name, session and block; the last version of each."""
         with self._lock:
-            return [entry for name in sorted(self._runs) for entry in self._runs[name].entries]
+            entries: list[RecordEntry] = []
+            for name in sorted(self._runs):
+                entries += self._runs[name].entries
+            return entries
 
     def problems(self) -> list[Diagnostic]:
         """What was found damaged or cannot be read, with file and byte offset."""
         with self._lock:
-            return self._problems + [problem for run in self._runs.values() for problem in run.problems]
+            problems = list(self._problems)
+            for run in self._runs.values():
+                problems += run.problems
+            return problems
 
     def scalar_series(self) -> list[ScalarSeries]:
         """The scalars under the rates' tags, such as `avg_samples_per_sec`."""
         with self._lock:
-            return [series for name in sorted(self._runs) for series in self._runs[name].scalars()]
+            series: list[ScalarSeries] = []
+            for name in sorted(self._runs):
+                series += self._runs[name].scalars()
+            return series
 
     def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:
         """Reads a record's last version, element by element. See `RecordStore.read`."""
@@ -145,9 +161,10 @@ class LocalStore:
         """The values that hold the record's parts, all of one version."""
         with self._lock:
             run = self._runs.get(entry.run)
-            first = run.stored.get(entry.tag) if run else None
-            if run is None or first is None:
-                raise NotFound("no such record", where=f"run {entry.run}, {entry.tag}", remedy="Refresh the list")
+            if run is None or entry.tag not in run.stored:
+                where = f"run {entry.run}, {entry.tag}"
+                raise NotFound("record not found", where=where, remedy="Refresh the list")
+            first = run.stored[entry.tag]
             count = reading.read_index(first.first_blob, first.where).parts
             further = (run.stored.get(names.part_tag(entry.tag, part)) for part in range(1, count))
             present = itertools.takewhile(lambda value: value is not None and value.step == first.step, further)
@@ -178,7 +195,9 @@ class _Blobs:
 
     def _blob(self, number: int, position: int) -> tuple[bytes, str]:
         """An element of a part as it is stored, and where it lies."""
-        spans = self._spans_of(number) if number < len(self._parts) else []
+        spans: list[tuple[int, int]] = []
+        if number < len(self._parts):
+            spans = self._spans_of(number)
         if position >= len(spans):
             found = f"no element {position} in part {number}"
             raise DamagedRecord(found, where=self._parts[0].where, remedy="Write the record again")
@@ -201,11 +220,4 @@ class _Blobs:
             self._files[path] = self._stack.enter_context(io.FileIO(path))
         file = self._files[path]
 
-        def read(offset: int, size: int) -> bytes:
-            file.seek(offset)
-            data = file.read(size)
-            while len(data) < size and (more := file.read(size - len(data))):
-                data += more
-            return data
-
-        return read
+        return partial(read_at, file)

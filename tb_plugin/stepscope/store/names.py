@@ -30,7 +30,9 @@ def tag_of(kind: str, name: str, session: str, block: int) -> str:
 
 def part_tag(tag: str, part: int) -> str:
     """The tag of a part of a record; part 0, with the index, is under the record's own tag."""
-    return f"{tag}{_PART}{part}" if part else tag
+    if not part:
+        return tag
+    return f"{tag}{_PART}{part}"
 
 
 def is_part(tag: str) -> bool:

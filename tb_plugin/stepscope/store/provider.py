@@ -75,12 +75,11 @@ class ProviderStore:
 
     def _list_changed(self) -> set[_Key]:
         listing = self._call(self._provider.list_blob_sequences, plugin_name=PLUGIN_NAME)
-        seen = {
-            (run, tag): (series.max_step, series.max_wall_time)
-            for run, tags in listing.items()
-            for tag, series in tags.items()
-            if not names.is_part(tag)
-        }
+        seen: dict[_Key, tuple[int, float]] = {}
+        for run, tags in listing.items():
+            for tag, series in tags.items():
+                if not names.is_part(tag):
+                    seen[run, tag] = (series.max_step, series.max_wall_time)
         self._found = {key: found for key, found in self._found.items() if key in seen}
         changed = {key for key, last in seen.items() if key not in self._found or self._seen.get(key) != last}
         self._seen = seen
@@ -91,8 +90,13 @@ class ProviderStore:
         data = self._references({run for run, _ in keys}, {tag for _, tag in keys})
         present = [key for key in keys if key in data]
         results = _in_threads(lambda key: self._read_entry(key, data[key]), present)
-        self._found.update((key, found) for key, found in zip(present, results, strict=True) if found is not None)
-        return {key for key, found in zip(present, results, strict=True) if found is None}
+        replaced: set[_Key] = set()
+        for key, found in zip(present, results, strict=True):
+            if found is None:
+                replaced.add(key)
+            else:
+                self._found[key] = found
+        return replaced
 
     def _read_entry(self, key: _Key, datum: Any) -> RecordEntry | Diagnostic | None:
         run, tag = key
@@ -109,12 +113,12 @@ class ProviderStore:
         wanted = RunTagFilter(runs=runs, tags=tags)
         read = self._provider.read_blob_sequences
         found = self._call(read, plugin_name=PLUGIN_NAME, downsample=_ALL, run_tag_filter=wanted)
-        return {
-            (run, tag): max(data, key=lambda datum: datum.step)
-            for run, series in found.items()
-            for tag, data in series.items()
-            if data
-        }
+        last: dict[_Key, Any] = {}
+        for run, series in found.items():
+            for tag, data in series.items():
+                if data:
+                    last[run, tag] = max(data, key=lambda datum: datum.step)
+        return last
 
     def _blob(self, datum: Any | None, position: int, where: str) -> bytes:
         if datum is None or position >= len(datum.values):
@@ -148,7 +152,9 @@ class ProviderStore:
 
     def _read_scalars(self) -> Iterator[ScalarSeries]:
         listing = self._call(self._provider.list_scalars, plugin_name="scalars")
-        keys = sorted((run, tag) for run, tags in listing.items() for tag in tags if reading.is_rate(tag))
+        keys: list[_Key] = []
+        for run, tags in sorted(listing.items()):
+            keys += [(run, tag) for tag in sorted(tags) if reading.is_rate(tag)]
         if not keys:
             return
         wanted = RunTagFilter(runs={run for run, _ in keys}, tags={tag for _, tag in keys})
@@ -161,11 +167,11 @@ class ProviderStore:
                 remedy = "Start TensorBoard with --samples_per_plugin=scalars=0"
                 self._problems.append(Diagnostic(tag, what, remedy=remedy, run=run))
             yield ScalarSeries(
-                run,
-                tag,
-                np.array([point.step for point in points], np.int64),
-                np.array([point.wall_time for point in points], np.float64),
-                np.array([point.value for point in points], np.float64),
+                run=run,
+                tag=tag,
+                step=np.array([point.step for point in points], np.int64),
+                wall_time_s=np.array([point.wall_time for point in points], np.float64),
+                value=np.array([point.value for point in points], np.float64),
             )
 
     def read(self, entry: RecordEntry, groups: Collection[str] | None = None) -> Record:

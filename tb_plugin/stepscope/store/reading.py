@@ -168,23 +168,22 @@ def read_entry(run: str, tag: str, blob: bytes) -> RecordEntry:
         DamagedRecord: The element holds no index.
     """
     index = read_index(blob, tag)
-    first, last = (index.first_step, index.last_step) if index.has_step else (None, None)
     return RecordEntry(
-        run,
-        index.kind,
-        index.name,
-        index.session,
-        index.block,
-        tag,
-        index.version,
-        index.closed,
-        first,
-        last,
-        index.rows,
-        index.schema,
-        index.producer,
-        index.written_wall_ns,
-        index.size_bytes,
+        run=run,
+        kind=index.kind,
+        name=index.name,
+        session=index.session,
+        block=index.block,
+        tag=tag,
+        version=index.version,
+        closed=index.closed,
+        first_step=index.first_step if index.has_step else None,
+        last_step=index.last_step if index.has_step else None,
+        rows=index.rows,
+        schema=index.schema,
+        producer=index.producer,
+        written_wall_ns=index.written_wall_ns,
+        size_bytes=index.size_bytes,
     )
 
 
@@ -231,8 +230,10 @@ def unpacked(blobs: Iterable[tuple[bytes, str, int]]) -> Iterator[Buffer]:
     with ThreadPoolExecutor(_THREADS) as pool:
         begun: deque[Callable[[], Buffer]] = deque()
         for blob, where, size in blobs:
-            unpack = partial(envelope.unpack, blob, where, size=size)
-            begun.append(pool.submit(unpack).result if size >= _WORTH_A_THREAD_BYTES else unpack)
+            unpack: Callable[[], Buffer] = partial(envelope.unpack, blob, where, size=size)
+            if size >= _WORTH_A_THREAD_BYTES:
+                unpack = pool.submit(unpack).result
+            begun.append(unpack)
             if len(begun) > _THREADS:
                 yield begun.popleft()()
         while begun:

@@ -15,13 +15,24 @@ def roots(logdir: str, logdir_spec: str) -> dict[str, str]:
     """The directories that TensorBoard walks for `--logdir` and `--logdir_spec`, each with the prefix of its runs."""
     if logdir:
         return {os.path.expanduser(logdir): ""}
-    found: dict[str, str] = {}
-    for part in logdir_spec.split(",") if logdir_spec else []:
-        name, path = "", part
-        if ":" in part and not _URI.match(part) and not part.startswith("/") and not os.path.splitdrive(part)[0]:
+    prefixes: dict[str, str] = {}
+    for part in logdir_spec.split(","):
+        if not logdir_spec:
+            break
+        name = ""
+        path = part
+        if _has_name(part):
             name, _, path = part.partition(":")
-        found[path if _URI.match(path) else os.path.realpath(os.path.expanduser(path))] = name
-    return found
+        if not _URI.match(path):
+            path = os.path.realpath(os.path.expanduser(path))
+        prefixes[path] = name
+    return prefixes
+
+
+def _has_name(part: str) -> bool:
+    """Whether a part of `--logdir_spec` is `name:path`, and not a path with a colon."""
+    is_path = _URI.match(part) or part.startswith("/") or os.path.splitdrive(part)[0]
+    return ":" in part and not is_path
 
 
 def find(root: str, prefix: str, problems: list[Diagnostic]) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
@@ -47,12 +58,14 @@ def find(root: str, prefix: str, problems: list[Diagnostic]) -> Iterator[tuple[s
             continue
         if files:
             relative = os.path.relpath(path, root)
-            yield (os.path.join(prefix, relative) if prefix else relative), files
+            name = os.path.join(prefix, relative) if prefix else relative
+            yield name, files
         stack += [(directory, above | {identity}) for directory in directories]
 
 
 def _list(path: str) -> tuple[list[os.DirEntry[str]], list[str]]:
-    files, directories = [], []
+    files: list[os.DirEntry[str]] = []
+    directories: list[str] = []
     with os.scandir(path) as listing:
         for item in listing:
             if _is_directory(item):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import os
+import re
 import socket
 import threading
 import time
@@ -136,7 +137,9 @@ class EventFileSink:
             self._close_file()
         if self._file is None:
             self._open()
-        self._write(self._pending[0] if len(self._pending) == 1 else b"".join(self._pending))
+        # Joining one large record would copy it.
+        data = self._pending[0] if len(self._pending) == 1 else b"".join(self._pending)
+        self._write(data)
         self._pending.clear()
         self._pending_bytes = 0
 
@@ -166,7 +169,7 @@ class EventFileSink:
 
 
 def _create(directory: Path) -> tuple[Path, BinaryIO]:
-    host = "".join(c if c.isalnum() or c in "-." else "-" for c in socket.gethostname())
+    host = re.sub(r"[^\w.-]|_", "-", socket.gethostname())
     for n in itertools.count():
         path = directory / f"events.out.tfevents.{int(time.time())}.{host}.{os.getpid()}.{n}.stepscope"
         with contextlib.suppress(FileExistsError):

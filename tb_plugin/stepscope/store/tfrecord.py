@@ -7,6 +7,7 @@ does gigabytes.
 
 from __future__ import annotations
 
+import io
 import os
 import struct
 from collections.abc import Iterator
@@ -16,6 +17,7 @@ from typing import BinaryIO
 
 import google_crc32c
 import numpy as np
+from numpy.typing import NDArray
 
 from stepscope.model.wire import Buffer
 
@@ -35,8 +37,14 @@ MOST_DAMAGES = 1000
 
 def crc32c(data: Buffer) -> int:
     """CRC-32C (Castagnoli) of the bytes."""
-    # google-crc32c takes bytes and arrays, but no memoryview.
-    return int(google_crc32c.value(data if isinstance(data, bytes) else np.frombuffer(data, np.uint8)))
+    return int(google_crc32c.value(_checkable(data)))
+
+
+def _checkable(data: Buffer) -> bytes | NDArray[np.uint8]:
+    """google-crc32c takes bytes and arrays, but no memoryview."""
+    if isinstance(data, bytes):
+        return data
+    return np.frombuffer(data, np.uint8)
 
 
 def _mask(crc: int) -> int:
@@ -52,7 +60,7 @@ def frame(*chunks: Buffer) -> bytes:
     """The record whose payload is the chunks."""
     crc = length = 0
     for chunk in chunks:
-        crc = google_crc32c.extend(crc, chunk if isinstance(chunk, bytes) else np.frombuffer(chunk, np.uint8))
+        crc = google_crc32c.extend(crc, _checkable(chunk))
         length += len(chunk)
     return b"".join((_HEADER.pack(length, _length_crc(length)), *chunks, _FOOTER.pack(_mask(crc))))
 
@@ -105,7 +113,7 @@ class RecordReader:
             size = os.fstat(file.fileno()).st_size
             wanted = READ_BYTES
             while self.offset < size:
-                buffer = _read_at(file, self.offset, min(wanted, size - self.offset))
+                buffer = read_at(file, self.offset, min(wanted, size - self.offset))
                 before = self.offset
                 if self._lost:
                     self._find_header(buffer, size)
@@ -113,19 +121,27 @@ class RecordReader:
                     yield from self._records(buffer, size)
                 if self.offset > before:
                     wanted = READ_BYTES
-                elif not (wanted := _pending_bytes(buffer, size - before)):
-                    self.unfinished = b"" if self._lost else buffer[12 : 12 + UNFINISHED_BYTES]
+                    continue
+                wanted = _pending_bytes(buffer, size - before)
+                if not wanted:
+                    if not self._lost:
+                        self.unfinished = buffer[12 : 12 + UNFINISHED_BYTES]
                     return
 
     def _records(self, buffer: bytes, size: int) -> Iterator[tuple[int, bytes]]:
-        base, position, available = self.offset, 0, len(buffer)
-        header, footer = _HEADER.unpack_from, _FOOTER.unpack_from
+        base = self.offset
+        position = 0
+        available = len(buffer)
+        # Looked up once: the loop runs for every record of a file.
+        header = _HEADER.unpack_from
+        footer = _FOOTER.unpack_from
         while position + 12 <= available:
             length, length_crc = header(buffer, position)
             if length >= LARGEST_LENGTH or length_crc != _length_crc(length):
                 self._lose(base + position, "a damaged record length")
                 return
-            start, end = position + 12, position + 12 + length
+            start = position + 12
+            end = start + length
             if length > LARGEST_PAYLOAD_BYTES and base + end + 4 <= size:
                 self.offset = base + end + 4
                 return
@@ -159,7 +175,9 @@ class RecordReader:
         """Notes that so many bytes hold no readable record."""
         if len(self.damages) == MOST_DAMAGES:
             start = self.damages.pop().offset
-            offset, length, what = start, offset + length - start, "many damaged records"
+            length += offset - start
+            offset = start
+            what = "many damaged records"
         self.damages.append(Damage(offset, length, what))
 
     def _lose(self, offset: int, what: str) -> None:
@@ -171,8 +189,12 @@ class RecordReader:
         """Moves to the next header in the buffer, or over the bytes that start none."""
         found = next_header(buffer)
         self._lost = found < 0
-        self.offset += max(len(buffer) - 11, 0) if self._lost else found
-        end = size if self._lost else self.offset
+        if self._lost:
+            self.offset += max(len(buffer) - 11, 0)
+            end = size
+        else:
+            self.offset += found
+            end = self.offset
         damage = self.damages[-1]
         self.damages[-1] = Damage(damage.offset, end - damage.offset, damage.what)
 
@@ -182,7 +204,9 @@ def _pending_bytes(buffer: bytes, available: int) -> int:
     if len(buffer) < 12:
         return 0
     needed = int(_HEADER.unpack_from(buffer)[0]) + 16
-    return needed if len(buffer) < needed <= available else 0
+    if not len(buffer) < needed <= available:
+        return 0
+    return needed
 
 
 def next_header(buffer: bytes) -> int:
@@ -201,9 +225,13 @@ def next_header(buffer: bytes) -> int:
     return -1
 
 
-def _read_at(file: BinaryIO, offset: int, size: int) -> bytes:
+def read_at(file: BinaryIO | io.FileIO, offset: int, size: int) -> bytes:
+    """Reads so many bytes at an offset of an unbuffered file; fewer only at its end."""
     file.seek(offset)
-    data = file.read(size)
-    while len(data) < size and (more := file.read(size - len(data))):
+    data = b""
+    while len(data) < size:
+        more = file.read(size - len(data))
+        if not more:
+            break
         data += more
     return data

@@ -84,7 +84,8 @@ class RecordWriter:
         with self._lock:
             number = self._number(record.KIND, name, block)
             index = _index(record, name, self._session, number, steps)
-            index.version, index.closed = version, closed
+            index.version = version
+            index.closed = closed
             tag = names.tag_of(record.KIND, name, self._session, number)
             self._write(tag, record, index)
         return tag
@@ -102,7 +103,8 @@ class RecordWriter:
         # A tail is written most often; the blocks of its session say what kind it is of.
         content = _content(index)
         if index.block == names.TAIL_BLOCK:
-            content, index.producer = b"", ""
+            content = b""
+            index.producer = ""
         wall_time_s = index.written_wall_ns / 1e9
         # All parts of one version have one step, by which a reader knows that they belong together.
         step = self._next_step[tag]
@@ -135,7 +137,8 @@ def _index(
         producer=PRODUCER,
     )
     if steps is not None:
-        index.has_step, (index.first_step, index.last_step) = True, steps
+        index.has_step = True
+        index.first_step, index.last_step = steps
     return index
 
 
@@ -146,14 +149,25 @@ def _content(index: storage_pb2.RecordIndex) -> bytes:
 
 def _parts(record: Record, table: storage_pb2.ElementTable) -> Iterator[tuple[int, list[bytes]]]:
     """The parts in order with their envelopes, noted in the table. One part at a time is in memory, and part 0."""
-    part, size, blobs = 0, 0, list[bytes]()
+    part = 0
+    size = 0
+    blobs: list[bytes] = []
     for element in columns.iter_encoded(record):
         blob = envelope.pack(element.body)
         if blobs and size + len(blob) > PART_BYTES:
             yield part, blobs
-            part, size, blobs = part + 1, 0, []
-        position = len(blobs) if part else len(blobs) + _HEADS
-        table.elements.add(fields=element.fields, part=part, position=position, raw_size_bytes=len(element.body))
+            part += 1
+            size = 0
+            blobs = []
+        position = len(blobs)
+        if not part:
+            position += _HEADS
+        table.elements.add(
+            fields=element.fields,
+            part=part,
+            position=position,
+            raw_size_bytes=len(element.body),
+        )
         blobs.append(blob)
         size += len(blob)
     yield part, blobs
