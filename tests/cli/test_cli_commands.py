@@ -163,7 +163,7 @@ def test_problems_are_said_also_where_nothing_else_can_be(capsys: pytest.Capture
     os.truncate(file, file.stat().st_size // 2)
     assert main(["views", str(logdir)]) == 2
     said = capsys.readouterr().err.splitlines()
-    assert "a record that is not complete" in said[0]
+    assert "record is incomplete" in said[0]
     assert "no profile record" in said[1]
 
 

@@ -217,7 +217,7 @@ def test_a_damaged_file_beside_a_good_one_is_said_and_the_good_one_shown(
     hurt.write_bytes(content)
     panel = open_tab(watched, serve(tmp_path))
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
-    expect(panel.get_by_text("a wrong checksum of a record").first).to_be_visible()
+    expect(panel.get_by_text("record checksum does not match").first).to_be_visible()
     watched.shot("damaged")
 
 

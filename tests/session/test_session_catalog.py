@@ -67,8 +67,8 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
     source = stepscope.open(tmp_path, run="*")
     assert [series["run"] for series in source.throughput().to_json()["series"]] == ["good"]
     (problem,) = source.problems()
-    assert (problem.run, problem.what) == ("bad", "a wrong checksum of an element")
-    with pytest.raises(DamagedRecord, match="wrong checksum"):
+    assert (problem.run, problem.what) == ("bad", "element checksum does not match")
+    with pytest.raises(DamagedRecord, match="checksum does not match"):
         source.select(run="bad").throughput()
 
 
@@ -84,7 +84,7 @@ def test_a_damaged_block_costs_that_block_and_is_said(tmp_path: Path, monkeypatc
     record = stepscope.open(tmp_path).record("throughput")
     assert isinstance(record, Throughput)
     assert record.marks.step.tolist() == [3, 4, 5, 6]
-    assert "a wrong checksum of an element" in [loss.what for loss in record.header.losses]
+    assert "element checksum does not match" in [loss.what for loss in record.header.losses]
 
 
 def test_a_record_that_can_be_read_again_is_no_problem_any_more(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_a_record_that_can_be_read_again_is_no_problem_any_more(tmp_path: Path) 
     (ref,) = catalog.refs()
     with pytest.raises(DamagedRecord):
         catalog.read(ref)
-    assert [problem.what for problem in catalog.problems()] == ["a wrong checksum of an element"]
+    assert [problem.what for problem in catalog.problems()] == ["element checksum does not match"]
     path.write_bytes(whole)
     catalog.read(ref, ())
     assert len(catalog.problems()) == 1, "its header alone says nothing of the rest"

@@ -408,7 +408,7 @@ def test_what_comes_after_the_end_is_said(tmp_path: Path, caplog: pytest.LogCapt
     writer.throughput("third").add(1)
     assert writer.failures == 4
     writer.flush()
-    assert "closed before" in caplog.text
+    assert "series is closed" in caplog.text
 
 
 def test_a_signal_that_comes_while_the_rates_are_asked_for_flushes_all_the_same(tmp_path: Path) -> None:

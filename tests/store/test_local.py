@@ -160,7 +160,7 @@ def test_a_record_that_is_not_complete_is_said_until_it_is(tmp_path: Path) -> No
     store = fresh(tmp_path)
     assert names_of(store) == ["a"]
     (problem,) = store.problems()
-    assert problem.what == f"a record that is not complete, {problem.count} bytes"
+    assert problem.what == f"record is incomplete: {problem.count} bytes"
     with path.open("ab") as file:
         file.write(whole[-40:])
     store.refresh()
@@ -189,7 +189,7 @@ def test_a_scalar_at_no_time_is_left_out_and_said(tmp_path: Path, wall_time_s: f
     store = fresh(tmp_path)
     (series,) = store.scalar_series()
     assert series.step.tolist() == [1, 3]
-    assert "a scalar at the time" in store.problems()[0].what
+    assert "scalar has an impossible wall time" in store.problems()[0].what
 
 
 def test_files_and_runs_that_disappear_are_forgotten(tmp_path: Path) -> None:
@@ -242,7 +242,7 @@ def test_a_directory_that_cannot_be_listed_is_said(tmp_path: Path, monkeypatch: 
     store = fresh(tmp_path)
     assert store.runs() == ["good"]
     assert [(p.where, p.what) for p in store.problems()] == [
-        (str(tmp_path / "locked"), "a directory that cannot be listed (Permission denied)")
+        (str(tmp_path / "locked"), "directory cannot be listed (Permission denied)")
     ]
 
 
@@ -259,7 +259,7 @@ def test_an_event_that_is_none_is_said(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
     sink._add([b"\x0a\xff stepscope avg_x_per_sec"])
     sink.close()
-    assert [problem.what for problem in fresh(tmp_path).problems()] == ["a record that is no event, 26 bytes"]
+    assert [problem.what for problem in fresh(tmp_path).problems()] == ["record is not an event, 26 bytes"]
 
 
 def test_scalars_written_as_tensors_are_read(tmp_path: Path) -> None:

@@ -124,5 +124,5 @@ def test_scalars_that_may_have_been_thinned_out_are_said(provider: MemoryProvide
     store.refresh()
     (series,) = store.scalar_series()
     assert (series.run, series.tag, len(series.step)) == ("run", "avg_samples_per_sec", 1000)
-    assert ["left out" in problem.what for problem in store.problems()] == [True]
+    assert ["dropped others" in problem.what for problem in store.problems()] == [True]
     assert "samples_per_plugin" in store.problems()[0].remedy

@@ -297,7 +297,7 @@ def test_a_read_has_a_limit(tmp_path: Path, open_store: OpenStore, monkeypatch: 
     store = open_store(tmp_path)
     settle(store, lambda s: len(s.entries()) == 1)
     monkeypatch.setattr(reading, "LARGEST_READ_BYTES", 5000)
-    with pytest.raises(LimitExceeded, match=r"^run .*table of elements: more than 5000 bytes of one profile record"):
+    with pytest.raises(LimitExceeded, match=r"^run .*table of elements: profile record is larger than 5000 bytes"):
         store.read(only(store))
     assert store.read(only(store), groups=["steps"]).rows == 0
 

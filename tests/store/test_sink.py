@@ -101,7 +101,7 @@ def test_nothing_is_in_the_file_before_a_flush_and_all_of_it_after(tmp_path: Pat
     assert len(events_of(sink.path)) == 2
     sink.close()
     sink.close()
-    with pytest.raises(StoreError, match="after close"):
+    with pytest.raises(StoreError, match="writer is closed"):
         sink.add_scalars({"x": 1.0}, step=1, wall_time_s=1.0)
 
 
@@ -198,7 +198,7 @@ def test_what_waits_for_the_disk_has_a_limit(tmp_path: Path, monkeypatch: pytest
     monkeypatch.setattr("stepscope.store.sink.LARGEST_PENDING_BYTES", 100)
     sink = EventFileSink(tmp_path)
     sink.add_blobs("t", b"", [bytes(200)], step=1, wall_time_s=1.0)
-    with pytest.raises(LimitExceeded, match="bytes wait"):
+    with pytest.raises(LimitExceeded, match="bytes are waiting"):
         sink.add_scalars({"x": 1.0}, step=1, wall_time_s=1.0)
     sink.close()
 

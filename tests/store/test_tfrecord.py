@@ -65,7 +65,7 @@ def test_a_flipped_payload_byte_costs_that_record(tmp_path: Path, hurt: int) -> 
     reader = written(tmp_path / "f", data)
     assert read(reader) == PAYLOADS[:hurt] + PAYLOADS[hurt + 1 :]
     size = STARTS[hurt + 1] - STARTS[hurt]
-    assert reader.damages == [Damage(STARTS[hurt], size, "a wrong checksum of a record")]
+    assert reader.damages == [Damage(STARTS[hurt], size, "record checksum does not match")]
 
 
 @pytest.mark.parametrize("hurt", range(6))
@@ -76,14 +76,14 @@ def test_a_flipped_length_costs_that_record(tmp_path: Path, hurt: int, byte: int
     reader = written(tmp_path / "f", data)
     assert read(reader) == PAYLOADS[:hurt] + PAYLOADS[hurt + 1 :]
     size = STARTS[hurt + 1] - STARTS[hurt]
-    assert reader.damages == [Damage(STARTS[hurt], size, "a damaged record length")]
+    assert reader.damages == [Damage(STARTS[hurt], size, "record length is damaged")]
 
 
 def test_reading_goes_on_where_a_writer_died_within_a_record_and_another_appended(tmp_path: Path) -> None:
     torn = tfrecord.frame(b"x" * 50)[:40]
     reader = written(tmp_path / "f", bytes(framed(PAYLOADS[:2])) + torn + bytes(framed(PAYLOADS[2:])))
     assert read(reader) == PAYLOADS
-    assert reader.damages == [Damage(STARTS[2], 40, "a wrong checksum of a record")]
+    assert reader.damages == [Damage(STARTS[2], 40, "record checksum does not match")]
 
 
 def test_damage_that_reaches_to_the_end_is_passed_once_the_file_grows(tmp_path: Path) -> None:
@@ -91,17 +91,17 @@ def test_damage_that_reaches_to_the_end_is_passed_once_the_file_grows(tmp_path: 
     reader = written(path, bytes(framed(PAYLOADS[:1])) + b"\xff" * 30)
     assert read(reader) == PAYLOADS[:1]
     assert read(reader) == []
-    assert reader.damages == [Damage(STARTS[1], 30, "a damaged record length")]
+    assert reader.damages == [Damage(STARTS[1], 30, "record length is damaged")]
     with path.open("ab") as file:
         file.write(framed(PAYLOADS[1:]))
     assert read(reader) == PAYLOADS[1:]
-    assert reader.damages == [Damage(STARTS[1], 30, "a damaged record length")]
+    assert reader.damages == [Damage(STARTS[1], 30, "record length is damaged")]
 
 
 def test_a_tail_of_zeros_hides_nothing(tmp_path: Path) -> None:
     reader = written(tmp_path / "f", bytes(framed(PAYLOADS)) + bytes(4096))
     assert read(reader) == PAYLOADS
-    assert reader.damages == [Damage(STARTS[6], 4096, "a damaged record length")]
+    assert reader.damages == [Damage(STARTS[6], 4096, "record length is damaged")]
 
 
 def test_damage_is_passed_at_any_distance_from_the_edges_of_what_is_read_at_once(

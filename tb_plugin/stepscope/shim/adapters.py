@@ -28,8 +28,8 @@ def sink_for(target: Any) -> Sink:
     if hasattr(target, "as_default") and "tensorflow" in sys.modules:
         return TensorFlowSink(target)
     raise OptionError(
-        f"a {type(target).__module__}.{type(target).__name__} as the target of a Writer",
-        remedy="Give a log directory, or a SummaryWriter of torch or tensorboardX, or a tf.summary file writer",
+        f"Writer() expects a log directory or a SummaryWriter, not {type(target).__name__}",
+        remedy="Pass a directory, a SummaryWriter of torch or tensorboardX, or a tf.summary file writer",
     )
 
 
@@ -75,7 +75,7 @@ class ForeignSink:
     def _child(self) -> EventFileSink:
         if self._own is None:
             if self._directory is None:
-                raise OSError("a forked process does not know the directory of its parent's summary writer")
+                raise OSError("log directory of the parent's summary writer is unknown in a forked process")
             self._own = EventFileSink(Path(self._directory))
         return self._own
 

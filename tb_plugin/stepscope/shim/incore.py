@@ -42,7 +42,7 @@ class Capture:
         """
         if not self.outputs:
             raise LookupError(
-                "the capture was never called: give it as the comparator of the timing tensor, and run the kernel first"
+                "capture was never called. Pass it as the comparator of the timing tensor and run the kernel first"
             )
         return self.outputs[-1]
 

@@ -157,7 +157,7 @@ class ThroughputLog:
         if first:
             self._owner.wake()
         if first and self.closed:
-            self._owner.failed(f"marks of {self.settings.name}", RuntimeError("the series was closed before"))
+            self._owner.failed(f"marks of {self.settings.name}", RuntimeError("series is closed"))
         if every is None:
             self._low, self._high = -sys.maxsize, sys.maxsize
             return
@@ -398,7 +398,7 @@ def _step_range(content: Snapshot) -> tuple[int, int] | None:
 def _offset_s(value: Any) -> float:
     seconds = float(value)
     if not abs(seconds) < FARTHEST_OFFSET_S:
-        raise ValueError("no number of seconds below a billion")
+        raise ValueError("offset must be less than 1e9 seconds")
     return seconds
 
 

@@ -29,7 +29,7 @@ def integer(value: Any) -> int:
     """
     number = int(value)
     if number != value or abs(number) >= LARGEST:
-        raise ValueError("no whole number of 63 bits")
+        raise ValueError("value must fit in a signed 64-bit integer")
     return number
 
 
@@ -47,7 +47,7 @@ def whole(name: str, value: Any, least: int) -> int:
     """
     number = tried(integer, value)
     if isinstance(number, Exception) or number < least:
-        raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a whole number, at least {least}")
+        raise OptionError(f"{name} is {shown(value)}", remedy=f"Pass a whole number of at least {least}")
     return number
 
 
@@ -60,7 +60,7 @@ def real(name: str, value: Any, largest: float = math.inf) -> float:
     number = tried(float, value)
     if isinstance(number, Exception) or not 0.0 <= number <= largest or math.isinf(number):
         limit = "" if math.isinf(largest) else f" to {largest:g}"
-        raise OptionError(f"{name} is {shown(value)}", remedy=f"Give a number from 0{limit}")
+        raise OptionError(f"{name} is {shown(value)}", remedy=f"Pass a number from 0{limit}")
     return number
 
 
@@ -71,5 +71,5 @@ def word(name: str, value: Any) -> str:
         OptionError: It is none.
     """
     if not isinstance(value, str):
-        raise OptionError(f"{name} is {shown(value)}", remedy="Give a text")
+        raise OptionError(f"{name} is {shown(value)}", remedy="Pass a string")
     return value

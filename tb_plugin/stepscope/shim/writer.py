@@ -259,7 +259,7 @@ class Writer:
             return
         with self._lock:
             if self._thread is None:
-                self._attempt("what comes before the end: no thread can be started", self._start_thread)
+                self._attempt("until close: the flush thread cannot start", self._start_thread)
 
     def _start_thread(self) -> None:
         thread = threading.Thread(target=self._run, args=(self._stop,), name="stepscope", daemon=True)
@@ -344,14 +344,16 @@ def _interval(flush_secs: Any) -> float:
     """Seconds between two flushes that a thread can wait for."""
     if isinstance(flush_secs, int | float) and 0 < flush_secs <= threading.TIMEOUT_MAX:
         return float(flush_secs)
-    raise OptionError(f"flush_secs is {shown(flush_secs)}", remedy="Give a number of seconds above 0")
+    raise OptionError(f"flush_secs is {shown(flush_secs)}", remedy="Pass seconds greater than 0")
 
 
 def _checked(clock: Callable[[], int]) -> Callable[[], int]:
     """The clock, which must count: a reading that is a float would make every mark fail."""
     reading = clock()
     if type(reading) is not int:
-        raise OptionError(f"the clock reads {shown(reading)}", remedy="Give one of ns, such as time.perf_counter_ns")
+        raise OptionError(
+            f"the clock reads {shown(reading)}", remedy="Pass a clock in ns, such as time.perf_counter_ns"
+        )
     return clock
 
 

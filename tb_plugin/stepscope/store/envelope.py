@@ -69,18 +69,18 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
     try:
         head, body = _opened(data)
     except (DecodeError, WireError) as error:
-        raise DamagedRecord(f"an element that is no envelope ({error})", where=where, remedy=_REMEDY) from error
+        raise DamagedRecord(f"element is not an envelope ({error})", where=where, remedy=_REMEDY) from error
     if crc32c(body) != head.crc32c:
-        raise DamagedRecord("a wrong checksum of an element", where=where, remedy=_REMEDY)
+        raise DamagedRecord("element checksum does not match", where=where, remedy=_REMEDY)
     declared = head.raw_size_bytes
     if declared > limit:
-        found = f"an element of {declared} bytes, where {limit} are allowed"
+        found = f"element is too large: {declared} bytes, limit {limit}"
         remedy = "Write the record again with StepScope, which cuts large columns"
         raise LimitExceeded(found, where=where, remedy=remedy)
     raw = _decompressed(body, head.codec, declared, where)
     promised = declared if size is None else size
     if not len(raw) == declared == promised:
-        found = f"an element of {len(raw)} bytes, where {promised} should be"
+        found = f"element has {len(raw)} bytes, expected {promised}"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw
 
@@ -106,14 +106,14 @@ def _decompressed(body: Buffer, codec: int, size: int, where: str) -> Buffer:
     if codec == storage_pb2.RAW:
         return body
     if codec != storage_pb2.ZLIB:
-        raise DamagedRecord(f"an element of unknown codec {codec}", where=where, remedy="Upgrade StepScope")
+        raise DamagedRecord(f"element codec is unknown: {codec}", where=where, remedy="Upgrade StepScope")
     inflater = zlib.decompressobj()
     try:
         # One byte more than declared is enough to tell that the size does not hold; 0 would mean no limit.
         raw = inflater.decompress(body, size + 1)
     except zlib.error as error:
-        raise DamagedRecord(f"an element that cannot be decompressed ({error})", where=where, remedy=_REMEDY) from error
+        raise DamagedRecord(f"element cannot be decompressed ({error})", where=where, remedy=_REMEDY) from error
     if not inflater.eof:
-        found = f"an element that does not end after the {size} bytes it declares"
+        found = f"element holds more than the {size} bytes it declares"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)
     return raw

@@ -135,7 +135,7 @@ class EventFile:
             if event is not None:
                 self._take_values(event, _Span(offset, offset + len(payload)))
         except DecodeError:
-            self._reader.report(offset, len(payload), "a record that is no event")
+            self._reader.report(offset, len(payload), "record is not an event")
 
     def _take_values(self, event: storage_pb2.EventView, span: _Span) -> None:
         for ordinal, value in enumerate(event.summary.value):
@@ -159,7 +159,7 @@ class EventFile:
         if number is None:
             return
         if not is_moment(event.wall_time):
-            what = f"a scalar at the time {event.wall_time} s"
+            what = f"scalar has an impossible wall time: {event.wall_time} s"
             self._reader.report(span.start, span.end - span.start, what)
             return
         if tag not in self.scalars:
@@ -169,7 +169,7 @@ class EventFile:
     def problems(self, run: str) -> Iterator[Diagnostic]:
         """What of the file could not be read."""
         if self._unreadable:
-            what = f"a file that cannot be read ({self._unreadable})"
+            what = f"file cannot be read ({self._unreadable})"
             yield Diagnostic(self.path, what, remedy="Check its permissions", run=run)
         for damage in self._reader.damages:
             yield Diagnostic(
@@ -184,7 +184,7 @@ class EventFile:
             length = self._size - self._reader.offset
             yield Diagnostic(
                 where=f"{self.path}, byte {self._reader.offset}",
-                what=f"a record that is not complete, {length} bytes",
+                what=f"record is incomplete: {length} bytes",
                 count=length,
                 remedy=_REMEDY_UNFINISHED,
                 run=run,

@@ -154,7 +154,7 @@ class LocalStore:
                 bodies = reading.unpacked((*blobs.element(one), one.raw_size_bytes) for one in wanted)
                 return reading.decode(index, bodies, where, groups)
             except OSError as error:
-                found = f"the event file cannot be read any more ({error.strerror or error})"
+                found = f"event file can no longer be read ({error.strerror or error})"
                 raise NotFound(found, where=where, remedy="Refresh the list of records") from error
 
     def _parts(self, entry: RecordEntry) -> list[Stored]:
@@ -199,7 +199,7 @@ class _Blobs:
         if number < len(self._parts):
             spans = self._spans_of(number)
         if position >= len(spans):
-            found = f"no element {position} in part {number}"
+            found = f"element {position} of part {number} is missing"
             raise DamagedRecord(found, where=self._parts[0].where, remedy="Write the record again")
         offset, size = spans[position]
         path = self._parts[number].file.path

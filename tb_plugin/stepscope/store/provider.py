@@ -122,7 +122,7 @@ class ProviderStore:
 
     def _blob(self, datum: Any | None, position: int, where: str) -> bytes:
         if datum is None or position >= len(datum.values):
-            found = f"no element {position} of a part, which the index names"
+            found = f"element {position} is missing, though the index names it"
             raise DamagedRecord(found, where=where, remedy="Write the record again")
         return bytes(_asked(self._provider.read_blob, self._context, blob_key=datum.values[position].blob_key))
 
@@ -163,7 +163,7 @@ class ProviderStore:
         for run, tag in keys:
             points = [point for point in found.get(run, {}).get(tag, ()) if reading.is_moment(point.wall_time)]
             if len(points) == _SCALARS_KEPT:
-                what = f"{_SCALARS_KEPT} scalars, and TensorBoard may have left out others"
+                what = f"TensorBoard kept {_SCALARS_KEPT} scalars and may have dropped others"
                 remedy = "Start TensorBoard with --samples_per_plugin=scalars=0"
                 self._problems.append(Diagnostic(tag, what, remedy=remedy, run=run))
             yield ScalarSeries(
@@ -182,7 +182,7 @@ class ProviderStore:
             except _Gone:
                 continue
         remedy = "Refresh the list of records; if it is rewritten without pause, wait"
-        raise NotFound("no such record", where=f"run {entry.run}, {entry.tag}", remedy=remedy)
+        raise NotFound("record not found", where=f"run {entry.run}, {entry.tag}", remedy=remedy)
 
     def _read_once(self, entry: RecordEntry, groups: Collection[str] | None) -> Record:
         where = f"run {entry.run}, {entry.tag}"
@@ -204,7 +204,7 @@ class ProviderStore:
             return {}
         if count > _MOST_PARTS:
             where = f"run {entry.run}, {entry.tag}"
-            raise DamagedRecord(f"an index of {count} parts", where=where, remedy="Write the record again")
+            raise DamagedRecord(f"index claims {count} parts", where=where, remedy="Write the record again")
         tags = {names.part_tag(entry.tag, part): part for part in range(1, count)}
         data = {tags[tag]: datum for (_, tag), datum in self._references([entry.run], tags).items()}
         if len(data) < count - 1 or any(datum.step != step for datum in data.values()):
@@ -228,6 +228,6 @@ def _asked(method: Callable[..., T], context: Any, **arguments: Any) -> T:
     except (tensorboard_errors.NotFoundError, KeyError, IndexError) as error:
         raise _Gone from error
     except (tensorboard_errors.PublicError, grpc.RpcError, ValueError) as error:
-        found = f"TensorBoard's loader does not give the value ({error})"
+        found = f"TensorBoard's loader cannot read the value ({error})"
         remedy = "Rename runs with quotes, backslashes or control characters, or start with --load_fast=false"
         raise StoreError(found, where="data provider", remedy=remedy) from error

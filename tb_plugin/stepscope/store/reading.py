@@ -140,7 +140,7 @@ def read_index(blob: bytes, where: str) -> storage_pb2.RecordIndex:
     """
     index = _parsed(storage_pb2.RecordIndex, blob, where)
     if not index.kind:
-        raise DamagedRecord("an element that is no index", where=where, remedy="Write the record again")
+        raise DamagedRecord("element is not an index", where=where, remedy="Write the record again")
     return index
 
 
@@ -157,7 +157,7 @@ def _parsed(message: type[Message], blob: bytes, where: str) -> Message:
     try:
         return message.FromString(bytes(envelope.unpack(blob, where)))
     except DecodeError as error:
-        found = f"an element that is no {message.DESCRIPTOR.name} ({error})"
+        found = f"element is not a {message.DESCRIPTOR.name} ({error})"
         raise DamagedRecord(found, where=where, remedy="Write the record again") from error
 
 
@@ -202,8 +202,8 @@ def wanted_elements(
         if wanted is None or any(_is_wanted(name, wanted, known) for name in element.fields):
             left -= element.raw_size_bytes
             if left < 0:
-                found = f"more than {LARGEST_READ_BYTES} bytes of one {kind} record"
-                remedy = "Ask for single groups of it; a damaged table may say so too: then write the record again"
+                found = f"{kind} record is larger than {LARGEST_READ_BYTES} bytes"
+                remedy = "Read fewer groups. If the size is wrong, the record is corrupt: log it again"
                 raise LimitExceeded(found, where=f"{where}, table of elements", remedy=remedy)
             yield element
 

@@ -53,7 +53,7 @@ def find(root: str, prefix: str, problems: list[Diagnostic]) -> Iterator[tuple[s
         except FileNotFoundError:
             continue
         except OSError as error:
-            what = f"a directory that cannot be listed ({error.strerror or error})"
+            what = f"directory cannot be listed ({error.strerror or error})"
             problems.append(Diagnostic(path, what, remedy="Check its permissions"))
             continue
         if files:

@@ -103,10 +103,10 @@ class EventFileSink:
         record = tfrecord.frame(*event)
         with self._lock:
             if self._closed:
-                raise StoreError("a value after close", where=str(self.path), remedy="Make a new writer")
+                raise StoreError("writer is closed", where=str(self.path), remedy="Create a new writer")
             if self._pending_bytes > LARGEST_PENDING_BYTES:
-                found = f"{self._pending_bytes} bytes wait for a file that cannot be written"
-                raise LimitExceeded(found, where=str(self.path), remedy="Make room on the disk")
+                found = f"event file cannot be written; {self._pending_bytes} bytes are waiting"
+                raise LimitExceeded(found, where=str(self.path), remedy="Free disk space")
             self._keep(record, at=len(self._pending))
             if self._pending_bytes >= _WRITE_AT_BYTES:
                 # What cannot be written is kept: the next flush says so. Who were told here would add it once more.

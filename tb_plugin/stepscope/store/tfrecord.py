@@ -138,7 +138,7 @@ class RecordReader:
         while position + 12 <= available:
             length, length_crc = header(buffer, position)
             if length >= LARGEST_LENGTH or length_crc != _length_crc(length):
-                self._lose(base + position, "a damaged record length")
+                self._lose(base + position, "record length is damaged")
                 return
             start = position + 12
             end = start + length
@@ -160,7 +160,7 @@ class RecordReader:
 
     def _skip_payload(self, buffer: bytes, position: int, after: int) -> bool:
         """Passes over a record whose payload is damaged. False where the next one has to be searched for."""
-        what = "a wrong checksum of a record"
+        what = "record checksum does not match"
         if after + 12 <= len(buffer):
             length, length_crc = _HEADER.unpack_from(buffer, after)
             if length >= LARGEST_LENGTH or length_crc != _length_crc(length):
@@ -177,7 +177,7 @@ class RecordReader:
             start = self.damages.pop().offset
             length += offset - start
             offset = start
-            what = "many damaged records"
+            what = "many records are damaged"
         self.damages.append(Damage(offset, length, what))
 
     def _lose(self, offset: int, what: str) -> None:
