@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any
 from stepscope.version import __version__
 
 if TYPE_CHECKING:
+    from stepscope.session.comparing import compare
     from stepscope.session.opening import open
     from stepscope.shim.rate_tracker import RateTracker
     from stepscope.shim.writer import Writer
 
-__all__ = ["RateTracker", "Writer", "__version__", "open"]
+__all__ = ["RateTracker", "Writer", "__version__", "compare", "open"]
 
 _PLACES = {
     "RateTracker": "stepscope.shim.rate_tracker",
     "Writer": "stepscope.shim.writer",
+    "compare": "stepscope.session.comparing",
     "open": "stepscope.session.opening",
 }
 

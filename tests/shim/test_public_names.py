@@ -11,7 +11,7 @@ import stepscope
 
 
 def test_the_public_names_are_there() -> None:
-    assert set(stepscope.__all__) == {"RateTracker", "Writer", "__version__", "open"}
+    assert set(stepscope.__all__) == {"RateTracker", "Writer", "__version__", "compare", "open"}
     for name in stepscope.__all__:
         assert getattr(stepscope, name) is not None
     assert set(stepscope.__all__) <= set(dir(stepscope))

@@ -18,6 +18,7 @@ def build_parser() -> argparse.ArgumentParser:
         advise,
         baseline,
         check,
+        compare,
         demo,
         findings,
         formats,
@@ -32,7 +33,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    runs_commands = (check, baseline, history)
+    runs_commands = (compare, check, baseline, history)
     for module in (demo, importing, lens_commands, findings, *runs_commands, advise, report, formats):
         module.add_parsers(commands)
     return parser

@@ -228,7 +228,10 @@ def run_figures(
 
 
 def _throughput_metrics(intervals: TrainingIntervals) -> dict[str, Mean]:
-    """Step time with its input waits and without set-up; rate as `training_only`; goodput: the share in training."""
+    """Step time with its input waits and without set-up; rate as `training_only`; goodput: the share in training.
+
+    `rate_with_waits` is the rate that belongs to the step time.
+    """
     metrics: dict[str, Mean] = {}
     kept = ~intervals.first if len(intervals) > LEAST_INTERVALS else np.ones(len(intervals), np.bool_)
     steps = intervals.steps[kept]
@@ -236,6 +239,9 @@ def _throughput_metrics(intervals: TrainingIntervals) -> dict[str, Mean]:
         metrics["step_time"] = ratio_of_sums(intervals.step_ns[kept], steps)
     if intervals.count.sum() > 0 and intervals.training_ns.sum() > 0:
         metrics["rate"] = ratio_of_sums(intervals.training_ns, intervals.count).inverse(NS_PER_SECOND)
+    if intervals.count[kept].sum() > 0 and intervals.step_ns[kept].sum() > 0:
+        per_sample = ratio_of_sums(intervals.step_ns[kept], intervals.count[kept])
+        metrics["rate_with_waits"] = per_sample.inverse(NS_PER_SECOND)
     if intervals.wall_ns.sum() > 0:
         metrics["goodput"] = ratio_of_sums(intervals.training_ns, intervals.wall_ns)
     return metrics
