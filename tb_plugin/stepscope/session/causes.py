@@ -23,12 +23,12 @@ _SPAN_NAMES = {"data": "input wait"}
 
 @dataclass(frozen=True)
 class Cause:
-    """A row that differs.
+    """A row that takes longer.
 
     Attributes:
         kind: phase, host, or device.
         name: The call path, or the phase.
-        difference_ns: Time per step, candidate minus baseline.
+        difference_ns: Time per step, candidate minus baseline, above 0.
         share: Of the step's difference.
         sure: Whether the row differs beyond its own noise, all rows looked at being allowed for.
         comparison: The comparison of the row itself.
@@ -43,7 +43,7 @@ class Cause:
 
 
 def causes(candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *, alpha: float) -> list[Cause]:
-    """The rows that explain the step's difference, the largest share first.
+    """The rows that explain why the candidates' steps take longer, the largest share first; none where they do not.
 
     Phases are spans that the loop logged. Host and device rows are call paths of the profiles: from the whole step the
     search follows the row that holds at least 70 % of the difference above it, so that a cause is named as deep as one
@@ -73,7 +73,7 @@ def causes(candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *,
     for (kind, name, mine, theirs, step), comparison, p_value in zip(rows, comparisons, corrected, strict=True):
         difference = _mean(mine) - _mean(theirs)
         share = difference / step if step else 0.0
-        if share >= LEAST_SHARE:
+        if share >= LEAST_SHARE and difference > 0.0:
             cause = Cause(
                 kind=kind,
                 name=name,
