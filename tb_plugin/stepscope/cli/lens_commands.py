@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from stepscope.cli.arguments import keep_sources, path
@@ -34,7 +37,30 @@ def add_parsers(commands: Any) -> None:
             add_option(parser, spec)
         if lens.name == "views":
             add_shape(parser)
+            _add_tfprof_inputs(parser)
         parser.set_defaults(run_command=run, lens=lens.name)
+
+
+class _TfprofInput(argparse.Action):
+    """Answers a flag of tfprof's own command with the command to type."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[Any] | None,
+        option_string: str | None = None,
+    ) -> None:
+        folder = shlex.quote(str(Path(str(values)).parent))
+        parser.error(
+            f"{option_string} is not supported: StepScope finds graph, run metadata and op log in one folder. "
+            f"Put the files there and type: stepscope views {folder}"
+        )
+
+
+def _add_tfprof_inputs(parser: argparse.ArgumentParser) -> None:
+    for name in ("graph_path", "run_meta_path", "op_log_path", "profile_path", "checkpoint_path"):
+        parser.add_argument(f"--{name}", f"-{name}", action=_TfprofInput, help=argparse.SUPPRESS)
 
 
 def add_selection(parser: argparse.ArgumentParser, *, several: bool) -> None:
@@ -53,8 +79,8 @@ def add_selection(parser: argparse.ArgumentParser, *, several: bool) -> None:
 
 
 def add_option(parser: argparse.ArgumentParser, spec: OptionSpec) -> None:
-    """Adds the flag of an option, with underscores and with dashes."""
-    names = dict.fromkeys((f"--{spec.name}", f"--{spec.name.replace('_', '-')}"))
+    """Adds the flag of an option, with underscores, with dashes, and with tfprof's single dash."""
+    names = [f"--{spec.name}", f"--{spec.name.replace('_', '-')}", f"-{spec.name}"]
     keywords: dict[str, Any] = {
         "dest": f"option_{spec.name}",
         "default": None,
@@ -68,7 +94,7 @@ def add_option(parser: argparse.ArgumentParser, spec: OptionSpec) -> None:
         keywords |= {"action": "append", "metavar": "LIST"}
     elif not spec.choices:
         keywords["metavar"] = spec.type.upper()
-    parser.add_argument(*names, **keywords)
+    parser.add_argument(*dict.fromkeys(names), **keywords)
 
 
 def _help(spec: OptionSpec) -> str:

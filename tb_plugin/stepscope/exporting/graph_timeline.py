@@ -8,7 +8,7 @@ that start together on a device it keeps one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,7 +19,8 @@ from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
 
 PS_PER_US = 1_000_000
-_LEAST_GAP_US = 100
+_TFPROF_LEAST_GAP_US = 100
+"""tfprof leaves out memory that is not so much later than the moment before, peaks too."""
 _TOP_HOLDERS = 9
 
 
@@ -147,13 +148,11 @@ class _Timeline:
         for device, memory in sorted(self._device_memory().items(), key=lambda item: item[0].encode()):
             name = f"mem usage on:{device}"
             events += [process_name(pid, name), process_name(pid + 1, f"{name} allocations")]
-            last = 0.0
-            for at, total in sorted(memory.in_use.items()):
-                if at - last < _LEAST_GAP_US:
-                    continue
-                last = at
-                events.append(counter("Allocated Bytes", at, pid, {"Allocator Bytes in Use": total}))
-                events.append(counter("Top Allocations", at, pid + 1, memory.holders(at)))
+            moments = memory.moments(_TFPROF_LEAST_GAP_US if self.tfprof else 0)
+            for at, holders in memory.holders(moments):
+                in_use = {"Allocator Bytes in Use": memory.in_use[at]}
+                events.append(counter("Allocated Bytes", at, pid, in_use))
+                events.append(counter("Top Allocations", at, pid + 1, holders))
             pid += 2
         return events
 
@@ -229,21 +228,42 @@ class _DeviceMemory:
 
     def __init__(self) -> None:
         self.in_use: dict[Micros, int] = {}
-        self._changes: dict[str, list[tuple[Micros, int]]] = defaultdict(list)
+        self._changes: list[tuple[Micros, str, int]] = []
 
     def change(self, node: str, at: Micros, delta: int) -> None:
         """Adds an allocation or a release."""
-        self._changes[node].append((at, delta))
+        self._changes.append((at, node, delta))
 
-    def holders(self, at: Micros) -> dict[str, str]:
-        """The nodes that hold most at a moment."""
-        held = {node: sum(delta for when, delta in changes if when <= at) for node, changes in self._changes.items()}
-        ranked = sorted(((size, node) for node, size in held.items() if size > 0), reverse=True)
-        values = {f"Top Allocation {place:02d}": "N/A" for place in range(1, _TOP_HOLDERS + 1)}
-        for place, (size, node) in enumerate(ranked[:_TOP_HOLDERS], 1):
-            values[f"Top Allocation {place:02d}"] = f"{node}: {size / 1e6:.2f} MB"
-        values["Not Displayed"] = f"{sum(size for size, _ in ranked[_TOP_HOLDERS:]) / 1e6:.2f} MB"
-        return values
+    def moments(self, least_gap_us: int) -> list[Micros]:
+        """The moments whose memory is known, in order, without those nearer to the one before than a gap."""
+        chosen: list[Micros] = []
+        last: Micros = 0
+        for at in sorted(self.in_use):
+            if at - last >= least_gap_us:
+                chosen.append(at)
+                last = at
+        return chosen
+
+    def holders(self, moments: list[Micros]) -> Iterator[tuple[Micros, dict[str, str]]]:
+        """The nodes that hold most at each of some moments in order."""
+        changes = sorted(self._changes, key=lambda change: change[0])
+        held: dict[str, int] = defaultdict(int)
+        place = 0
+        for at in moments:
+            while place < len(changes) and changes[place][0] <= at:
+                held[changes[place][1]] += changes[place][2]
+                place += 1
+            yield at, _largest_holders(held)
+
+
+def _largest_holders(held: dict[str, int]) -> dict[str, str]:
+    """The names and sizes of the largest holders, in tfprof's words."""
+    ranked = sorted(((size, node) for node, size in held.items() if size > 0), reverse=True)
+    values = {f"Top Allocation {place:02d}": "N/A" for place in range(1, _TOP_HOLDERS + 1)}
+    for place, (size, node) in enumerate(ranked[:_TOP_HOLDERS], 1):
+        values[f"Top Allocation {place:02d}"] = f"{node}: {size / 1e6:.2f} MB"
+    values["Not Displayed"] = f"{sum(size for size, _ in ranked[_TOP_HOLDERS:]) / 1e6:.2f} MB"
+    return values
 
 
 def _process(device: str) -> str:

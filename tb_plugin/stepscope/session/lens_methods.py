@@ -24,6 +24,7 @@ class ViewsValues(TypedDict, total=False):
 
     view: Literal["graph", "scope", "code", "op"]
     compat: Literal["tfprof"] | None
+    preset: Literal["trainable_variables_parameter", "float_operation", "time_and_memory"] | None
     detail: Literal["brief", "full"]
     max_depth: int | None
     min_bytes: int
@@ -134,6 +135,7 @@ class LensMethods:
             compare: The source to compare with. Deltas are this source minus that one.
             view: Which tree to build: by graph, scope, line of code or op type. Default: op.
             compat: Answer as this tool does, quirks included.
+            preset: Options of tfprof's ProfileOptionBuilder, where no other value is given.
             detail: `full` adds devices, input shapes and graph nodes to each row. Default: brief.
             max_depth: Rows deeper than this are hidden; the root has depth 1.
             min_bytes: Hide rows that request fewer bytes. Default: 0.

@@ -38,10 +38,18 @@ _WORDS = {
         "Time of kernels and copies on accelerators, by the op that launched them",
     ),
     "cpu_exec_micros": ("host time", "us", "Time on the host; for an accelerator's op, of launching it"),
-    "requested_bytes": ("requested", "bytes", "Memory asked for"),
+    "requested_bytes": (
+        "requested",
+        "bytes",
+        "Memory asked for. Added up it is not the peak: memory is given back and used again",
+    ),
     "peak_bytes": ("peak", "bytes", "Most memory held at once, summed over executions"),
     "residual_bytes": ("residual", "bytes", "Memory still held when it ended"),
-    "output_bytes": ("output", "bytes", "Memory of its outputs"),
+    "output_bytes": (
+        "output",
+        "bytes",
+        "Memory of its outputs. An output may be an input passed on, which then counts twice",
+    ),
     "parameters": ("parameters", "", "Number of parameters of the variables"),
     "float_ops": ("float ops", "", "Float operations of all runs; of one run where none is recorded"),
 }

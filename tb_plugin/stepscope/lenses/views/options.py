@@ -57,6 +57,11 @@ class ViewsOptions:
 
     view: str = option("op", "Which tree to build: by graph, scope, line of code or op type", choices=VIEWS)
     compat: str | None = option(None, "Answer as this tool does, quirks included", choices=("tfprof",))
+    preset: str | None = option(
+        None,
+        "Options of tfprof's ProfileOptionBuilder, where no other value is given",
+        choices=("trainable_variables_parameter", "float_operation", "time_and_memory"),
+    )
     detail: str = option(
         "brief", "`full` adds devices, input shapes and graph nodes to each row", choices=("brief", "full")
     )
@@ -143,6 +148,7 @@ def resolve(options: ViewsOptions, *, nested: bool = False, has_device: bool = F
     """
     for spec in dataclasses.fields(ViewsOptions):
         _check_choice(spec, getattr(options, spec.name))
+    options = _with_preset(options)
     tfprof = options.compat == "tfprof"
     step, average = _step(options.step, tfprof)
     resource = options.resource or _resource(tfprof=tfprof, nested=nested, has_device=has_device)
@@ -160,6 +166,43 @@ def resolve(options: ViewsOptions, *, nested: bool = False, has_device: bool = F
         resource=resource,
         default_order=options.order_by is None,
     )
+
+
+_PRESETS: dict[str, dict[str, Any]] = {
+    "trainable_variables_parameter": {
+        "max_depth": 10_000,
+        "order_by": "name",
+        "account_type_regexes": ("_trainable_variables",),
+        "account_displayed_op_only": True,
+        "select": ("params",),
+    },
+    "float_operation": {
+        "max_depth": 10_000,
+        "min_float_ops": 1,
+        "order_by": "float_ops",
+        "account_displayed_op_only": True,
+        "select": ("float_ops",),
+    },
+    "time_and_memory": {
+        "max_depth": 10_000,
+        "min_bytes": 1,
+        "min_micros": 1,
+        "order_by": "micros",
+        "account_displayed_op_only": True,
+        "select": ("micros", "bytes"),
+    },
+}
+"""Source: `ProfileOptionBuilder` in tensorflow/python/profiler/option_builder.py."""
+
+
+def _with_preset(options: ViewsOptions) -> ViewsOptions:
+    """The options with those of the preset in place of defaults."""
+    if options.preset is None:
+        return options
+    default = ViewsOptions()
+    preset = _PRESETS[options.preset]
+    chosen = {name: preset[name] for name in preset if getattr(options, name) == getattr(default, name)}
+    return dataclasses.replace(options, **chosen)
 
 
 def _resource(*, tfprof: bool, nested: bool, has_device: bool) -> str:
