@@ -106,7 +106,7 @@ def test_rows_that_cannot_be_joined_are_said(tmp_path: Path) -> None:
     document = cycles()
     document["aicore_tasks"] += [[0, 8, 1, 2010, 2050, 4], [1, 9, 2, 2010, 2050, 4]]
     losses = read(tmp_path, document).header.losses
-    assert [(loss.count, loss.what[:11]) for loss in losses] == [(1, "rows repeat"), (1, "rows have n")]
+    assert [(loss.count, loss.what[:11]) for loss in losses] == [(2, "is missing:"), (2, "rows have n")]
 
 
 def test_broken_rows_cost_themselves_only(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from enum import IntEnum
 
 import numpy as np
@@ -12,6 +12,9 @@ from stepscope.model.arrays import I32, I64, U64, Bools
 from stepscope.model.columns import Group, column
 
 I8 = NDArray[np.int8]
+
+NAMED_CORES = "core_name"
+"""The slot map of a capture whose kinds of cores are numbered from 0 each: only names are unique."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +31,10 @@ class Tasks(Group):
     finish: I64 = column("int64", "When the scheduler saw its end, -1 when unknown", default=-1)
     function: I32 = column("int32", "In functions, -1 when unknown", default=-1)
     epoch: I64 = column("int64", "Run of the program, -1 when not told", default=-1)
+
+    def take(self, rows: NDArray[np.intp]) -> Tasks:
+        """The rows at these places."""
+        return replace(self, **{f.name: getattr(self, f.name)[rows] for f in fields(self)})
 
 
 @dataclass(frozen=True, eq=False)

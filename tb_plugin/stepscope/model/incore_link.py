@@ -13,13 +13,15 @@ from stepscope.model.incore import InCore
 _WORDS = {"functions": ("name",), "dependencies": ("source",), "activities": ("lane", "kind"), "cores": ("name",)}
 
 
-def envelope(capture: InCore, task: int) -> tuple[int, int] | None:
-    """The first start and last end of a task in the capture's unit, or None where it is not in the capture."""
-    rows = capture.tasks.task == np.uint64(task)
-    if not rows.any():
-        return None
+def envelopes(capture: InCore, task: int) -> dict[int, tuple[int, int]]:
+    """The first start and last end of a task in each launch that runs it, by epoch (-1 when not stated)."""
+    tasks = capture.tasks
     base = int(capture.capture_base)
-    return base + int(capture.tasks.start[rows].min()), base + int(capture.tasks.end[rows].max())
+    bounds: dict[int, tuple[int, int]] = {}
+    for epoch in np.unique(tasks.epoch[tasks.task == np.uint64(task)]).tolist():
+        rows = (tasks.task == np.uint64(task)) & (tasks.epoch == epoch)
+        bounds[epoch] = (base + int(tasks.start[rows].min()), base + int(tasks.end[rows].max()))
+    return bounds
 
 
 def with_capture(record: InCore, capture: InCore) -> InCore:

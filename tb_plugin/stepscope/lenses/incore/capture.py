@@ -8,8 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from stepscope.lenses.incore.scheduling import Scheduling, scheduling
 from stepscope.model.arrays import I64
 from stepscope.model.incore import InCore
+from stepscope.model.incore_capture import Tasks
 
 Window = tuple[int, int]
 
@@ -35,6 +37,29 @@ class FunctionCost:
 
 
 @dataclass(frozen=True)
+class Launch:
+    """One launch of the program in a capture. Times are absolute, in the record's unit.
+
+    Attributes:
+        epoch: The number of the launch in the capture, -1 where it is not stated.
+        rows: The number of kernels: one per task and core.
+        kernel_window: First start and last end of a kernel.
+        scheduler_window: First dispatch and last finish, None where no scheduler was captured.
+        busy: Per core that has rows, the sum of its kernels' durations.
+        bounds: By task id.
+        scheduling: What dispatch cost, None where no dispatch was captured.
+    """
+
+    epoch: int
+    rows: int
+    kernel_window: Window
+    scheduler_window: Window | None
+    busy: dict[int, int]
+    bounds: dict[int, TaskBound]
+    scheduling: Scheduling | None
+
+
+@dataclass(frozen=True)
 class Capture:
     """A capture in figures. Times are absolute, in the record's unit.
 
@@ -42,9 +67,9 @@ class Capture:
         base: The smallest stamp, where the time axis starts.
         kernel_window: First start and last end of a kernel.
         scheduler_window: First dispatch and last finish, None where no scheduler was captured.
-        busy: Per core that has rows, the sum of its kernels' lengths.
+        busy: Per core that has rows, the sum of its kernels' durations.
         functions: By the source's function id; by position where the source has none.
-        bounds: By task id.
+        launches: In order of their epochs. Task ids repeat from one launch to the next.
     """
 
     base: int
@@ -54,7 +79,12 @@ class Capture:
     scheduler_window: Window | None
     busy: dict[int, int]
     functions: dict[int, FunctionCost]
-    bounds: dict[int, TaskBound]
+    launches: tuple[Launch, ...]
+
+    @property
+    def tasks(self) -> int:
+        """The number of tasks over all launches."""
+        return sum(len(launch.bounds) for launch in self.launches)
 
 
 def summarise(record: InCore) -> Capture | None:
@@ -62,20 +92,48 @@ def summarise(record: InCore) -> Capture | None:
     tasks = record.tasks
     if not len(tasks):
         return None
-    base, lengths = int(record.capture_base), tasks.end - tasks.start
-    cores, busy = _sums(tasks.core, lengths)
-    dispatched, finished = tasks.dispatch[tasks.dispatch >= 0], tasks.finish[tasks.finish >= 0]
-    seen = len(dispatched) and len(finished)
+    base = int(record.capture_base)
+    lengths = tasks.end - tasks.start
     return Capture(
         base=base,
         rows=len(tasks),
         edges=len(record.dependencies),
-        kernel_window=(base + int(tasks.start.min()), base + int(tasks.end.max())),
-        scheduler_window=(base + int(dispatched.min()), base + int(finished.max())) if seen else None,
-        busy=dict(zip(cores.tolist(), busy.tolist(), strict=True)),
+        kernel_window=_kernel_window(tasks, base),
+        scheduler_window=_scheduler_window(tasks, base),
+        busy=_busy(tasks),
         functions=_functions(record, lengths),
-        bounds=_bounds(record, base),
+        launches=tuple(_launch(record, epoch, base) for epoch in np.unique(tasks.epoch).tolist()),
     )
+
+
+def _launch(record: InCore, epoch: int, base: int) -> Launch:
+    tasks = record.tasks.take(np.flatnonzero(record.tasks.epoch == epoch))
+    return Launch(
+        epoch=epoch,
+        rows=len(tasks),
+        kernel_window=_kernel_window(tasks, base),
+        scheduler_window=_scheduler_window(tasks, base),
+        busy=_busy(tasks),
+        bounds=_bounds(tasks, base),
+        scheduling=scheduling(record, tasks),
+    )
+
+
+def _kernel_window(tasks: Tasks, base: int) -> Window:
+    return base + int(tasks.start.min()), base + int(tasks.end.max())
+
+
+def _scheduler_window(tasks: Tasks, base: int) -> Window | None:
+    dispatched = tasks.dispatch[tasks.dispatch >= 0]
+    finished = tasks.finish[tasks.finish >= 0]
+    if not len(dispatched) or not len(finished):
+        return None
+    return base + int(dispatched.min()), base + int(finished.max())
+
+
+def _busy(tasks: Tasks) -> dict[int, int]:
+    cores, busy = _sums(tasks.core, tasks.end - tasks.start)
+    return dict(zip(cores.tolist(), busy.tolist(), strict=True))
 
 
 def _sums(keys: NDArray[Any], values: I64) -> tuple[NDArray[Any], I64]:
@@ -107,8 +165,7 @@ def _functions(record: InCore, lengths: I64) -> dict[int, FunctionCost]:
     return costs
 
 
-def _bounds(record: InCore, base: int) -> dict[int, TaskBound]:
-    tasks = record.tasks
+def _bounds(tasks: Tasks, base: int) -> dict[int, TaskBound]:
     distinct, order, first = _groups(tasks.task)
     rows = np.diff(first, append=len(order)).tolist()
     starts = (np.minimum.reduceat(tasks.start[order], first) + base).tolist()

@@ -19,7 +19,7 @@ from stepscope.errors import DamagedSource, NotFound, RecordError, SourceError, 
 from stepscope.model.columns import Header
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
-from stepscope.model.incore_link import envelope, with_capture
+from stepscope.model.incore_link import envelopes, with_capture
 from stepscope.model.incore_slots import cores_of
 from stepscope.model.incore_timing import from_timing
 from stepscope.model.incore_values import exact
@@ -120,7 +120,7 @@ def _record(
     capture = None
     if "records" in given.get("l2", {}):
         capture = read_capture(_neighbour(folder, given["l2"]["records"], where))
-        arguments["l2"], loss = _bounds(given["l2"], capture, given, where)
+        arguments["l2"], loss = _bounds(given["l2"], capture, given, where, timing)
         losses += loss
     header = Header(producer="in-core matrix", source=described.name, losses=tuple(losses))
     record = from_timing(timing, header=header, **arguments)
@@ -138,20 +138,53 @@ def _check_slot_map(arguments: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _bounds(
-    l2: Mapping[str, Any], capture: InCore, given: Mapping[str, Any], where: str
+    l2: Mapping[str, Any], capture: InCore, given: Mapping[str, Any], where: str, timing: NDArray[Any] | None
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
     """M0 and M1 of a task from its capture: the first start and the last end over its rows."""
     if l2.get("bounds", "envelope") != "envelope":
         raise UnsupportedSource(f"l2 bounds {l2['bounds']!r}", where=where, remedy='Use "envelope"')
     task = exact(l2.get("task_id"), "l2.task_id", below=1 << 64)
-    found = envelope(capture, task) if task >= 0 else None
-    if found is None:
+    known = envelopes(capture, task) if task >= 0 else {}
+    if not known:
         return {}, [Diagnostic("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
+    bounds_of_task, loss = _bounds_of_epoch(known, l2, task, timing)
+    if bounds_of_task is None:
+        return {}, loss
+    first, last = bounds_of_task
     clock, unit = given.get("clock_freq_hz"), capture.unit
     if clock and capture.clock_freq_hz not in (0, clock):
         unit = f"cycles of {capture.clock_freq_hz} Hz"
-    bounds = {"unit": unit, "M0": found[0], "M1": found[1], "epoch": l2.get("epoch", "")}
-    return {**bounds, "task_id": str(task), "source": str(l2["records"])}, []
+    bounds = {"unit": unit, "M0": first, "M1": last, "epoch": l2.get("epoch", "")}
+    return {**bounds, "task_id": str(task), "source": str(l2["records"])}, loss
+
+
+def _bounds_of_epoch(
+    known: Mapping[int, tuple[int, int]], l2: Mapping[str, Any], task: int, timing: NDArray[Any] | None
+) -> tuple[tuple[int, int] | None, list[Diagnostic]]:
+    """The bounds of the task in one launch: the stated one, the only one, or the one that holds the stamps."""
+    spans = ", ".join(f"{epoch} ({first} to {last})" for epoch, (first, last) in known.items())
+    if "run_epoch" in l2:
+        chosen = exact(l2["run_epoch"], "l2.run_epoch")
+        if chosen in known:
+            return known[chosen], []
+        what = f"{chosen} does not run task {task}, which runs in run epochs {spans}"
+        return None, [Diagnostic("l2.run_epoch", what, 1, "Give one of these as run_epoch")]
+    if len(known) == 1:
+        return next(iter(known.values())), []
+    holding = [epoch for epoch, bounds in known.items() if _holds(bounds, timing)]
+    if len(holding) == 1:
+        what = f"is missing: of run epochs {spans}, only {holding[0]} holds the stamps and is linked"
+        return known[holding[0]], [Diagnostic("l2.run_epoch", what, 0, "Give run_epoch to choose another")]
+    what = f"is missing: task {task} runs in run epochs {spans}"
+    return None, [Diagnostic("l2.run_epoch", what, 1, "Give one of these as run_epoch in l2")]
+
+
+def _holds(bounds: tuple[int, int], timing: NDArray[Any] | None) -> bool:
+    """Whether the largest stamp of the matrix, and so its last boundary, lies within a task's bounds."""
+    if timing is None or not timing.size:
+        return False
+    first, last = bounds
+    return first <= int(timing.max()) <= last
 
 
 def _neighbour(folder: Path, name: Any, where: str) -> Path:

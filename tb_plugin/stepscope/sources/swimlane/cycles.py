@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from stepscope.errors import DamagedSource, UnsupportedSource
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore_capture import Clock
 from stepscope.sources.swimlane.draft import Activity, Draft
+from stepscope.sources.swimlane.launches import (
+    NO_STAMPS,
+    boundaries_of,
+    epochs_by_boundaries,
+    epochs_by_restarts,
+    join_stamps,
+    restart_note,
+)
 
 Document = Mapping[str, Any]
 LEVEL_KEYS = ("chip_swimlane_level", "l2_swimlane_level", "l2_perf_level")
 _WIDTHS = (5, 6, 7)
+_LIFECYCLE = (
+    ("handshake", "handshake_start_cycles", "handshake_complete_cycles"),
+    ("config", "config_start_cycles", "topology_complete_cycles"),
+)
 
 
 def read_cycles(document: Document, where: str) -> Draft:
@@ -44,9 +56,11 @@ def read_cycles(document: Document, where: str) -> Draft:
             remedy="Capture with one orchestrator, or remove one of the two streams",
         )
     _add_tasks(draft, rows, width)
-    _join_scheduler(draft, _scheduler_rows(document, where), epochs=width == 7)
+    _add_epochs(draft, metadata)
+    _join_scheduler(draft, _scheduler_rows(document, where), in_rows=width == 7)
     draft.activities += _scheduler_phases(document)
     draft.activities += _orchestrator_phases(document)
+    draft.activities += _lifecycle(document)
     draft.losses += _capture_losses(document, metadata)
     return draft
 
@@ -146,43 +160,78 @@ def _scheduler_rows(document: Document, where: str) -> Sequence[Any]:
     return _rows(document, "aicpu_tasks", where)
 
 
-def _join_scheduler(draft: Draft, rows: Sequence[Any], *, epochs: bool) -> None:
-    """Gives tasks their dispatch and finish by (core, dispatch id), with the epoch where rows have one."""
+def _join_scheduler(draft: Draft, rows: Sequence[Any], *, in_rows: bool) -> None:
+    """Gives tasks their dispatch and finish by core and dispatch number, and epoch where rows have one."""
     good = [row for row in rows if _is_scheduler_row(row)]
     if len(good) < len(rows):
         what = "scheduler rows are not the integers core, dispatch, start, end"
         draft.losses.append(Diagnostic("aicpu_tasks", what, len(rows) - len(good), "Capture again if they matter"))
-    width = 5 if epochs and any(len(row) == 5 for row in good) else 4
-    stamps = {(row[0], row[1], *row[4:width]): row for row in good if len(row) >= width}
+    has_epochs = in_rows and any(len(row) == 5 for row in good)
+    stamps = [((row[0], row[1], *row[4:]), (row[2], row[3])) for row in good if not has_epochs or len(row) == 5]
     tasks = draft.tasks
-    parts = [tasks["core"], tasks["dispatch_id"]] + ([tasks["epoch"]] if width == 5 else [])
-    keys = list(zip(*parts, strict=True))
-    absent = (0, 0, 0, 0)
-    found = [stamps.get(key, absent) for key in keys]
-    tasks["dispatch"] = [row[2] for row in found]
-    tasks["finish"] = [row[3] for row in found]
-    draft.losses += _join_losses(draft, keys, sum(row is absent for row in found))
-    lost = stamps.keys() - set(keys)
-    draft.lost_stamps = [stamp for key in lost for stamp in stamps[key][2:4]]
-    unmatched = Counter(key[0] for key in lost)
-    if unmatched:
-        worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
-        what = f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped"
-        draft.losses.append(
-            Diagnostic("aicpu_tasks", what, unmatched.total(), "Capture with more AICore buffers per core")
-        )
+    columns = [tasks["core"], tasks["dispatch_id"]]
+    if has_epochs:
+        columns.append(tasks["epoch"])
+    keys = list(zip(*columns, strict=True))
+    spans = list(zip(tasks["start"], tasks["end"], strict=True))
+    joined, lost = join_stamps(keys, spans, stamps)
+    tasks["dispatch"] = [dispatch for dispatch, _ in joined]
+    tasks["finish"] = [finish for _, finish in joined]
+    draft.lost_stamps = [stamp for _, pair in lost for stamp in pair]
+    draft.losses += _join_losses(draft, joined.count(NO_STAMPS))
+    draft.losses += _lost_rows(lost)
 
 
-def _join_losses(draft: Draft, keys: list[tuple[int, ...]], undispatched: int) -> Iterator[Diagnostic]:
+def _lost_rows(lost: Sequence[tuple[tuple[int, ...], tuple[int, int]]]) -> Iterator[Diagnostic]:
+    """Rows of the scheduler without a kernel."""
+    unmatched = Counter(key[0] for key, _ in lost)
+    if not unmatched:
+        return
+    worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
+    yield Diagnostic(
+        "aicpu_tasks",
+        f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped",
+        unmatched.total(),
+        "Capture with more AICore buffers per core",
+    )
+
+
+def _join_losses(draft: Draft, undispatched: int) -> Iterator[Diagnostic]:
     """Rows that the join cannot tell apart, and rows that a scheduler should have had."""
+    tasks = draft.tasks
+    columns = [tasks["core"], tasks["dispatch_id"]]
+    if "epoch" in tasks:
+        columns.append(tasks["epoch"])
+    keys = list(zip(*columns, strict=True))
     repeated = len(keys) - len(set(keys))
     if repeated:
-        what = "rows repeat a core's dispatch number, so that their dispatch and finish may be another's"
-        yield Diagnostic("aicore_tasks", what, repeated, "Check that one run was captured")
+        what = "rows repeat a core's dispatch number in one launch: their dispatch may be another row's"
+        yield Diagnostic("aicore_tasks", what, repeated, "Check that the run boundaries are right")
     if draft.level > 1 and undispatched:
         yield Diagnostic(
             "aicore_tasks", "rows have no dispatch and finish", undispatched, "Use larger scheduler buffers"
         )
+
+
+def _add_epochs(draft: Draft, metadata: Document) -> None:
+    """Gives each row its launch, by the stated boundaries or by restarts of the dispatch numbers."""
+    tasks = draft.tasks
+    if tasks.get("epoch") or not tasks["start"]:
+        return
+    boundaries = boundaries_of(metadata)
+    if boundaries:
+        tasks["epoch"] = epochs_by_boundaries(boundaries, tasks["start"])
+        return
+    epochs = epochs_by_restarts(
+        cores=tasks["core"],
+        dispatch_ids=tasks["dispatch_id"],
+        starts=tasks["start"],
+        ends=tasks["end"],
+    )
+    note = restart_note(epochs)
+    if note is not None:
+        tasks["epoch"] = epochs
+        draft.losses.append(note)
 
 
 def _is_scheduler_row(row: Any) -> bool:
@@ -205,6 +254,19 @@ def _orchestrator_phases(document: Document) -> Iterator[Activity]:
     for thread, phases in enumerate(threads_of(document.get("host_orchestrator_phases"))):
         yield from _spans(phases, f"host orchestrator {thread}", "phase", Clock.HOST_NS)
     yield from _spans(document.get("host_device_uploads") or (), "host upload", "phase", Clock.HOST_NS)
+
+
+def _lifecycle(document: Document) -> Iterator[Activity]:
+    """What the AICPU threads did before the first task: the handshake and the set-up."""
+    rows = document.get("aicpu_lifecycle_records")
+    for row in rows if isinstance(rows, list) else ():
+        if not isinstance(row, Mapping):
+            continue
+        lane = f"aicpu {row.get('aicpu_thread_id', '?')} lifecycle"
+        for kind, first, last in _LIFECYCLE:
+            start, end = row.get(first), row.get(last)
+            if _is_time(start) and _is_time(end):
+                yield Activity(lane, kind, start, end)
 
 
 def _streams(document: Document) -> list[Document]:
@@ -239,14 +301,27 @@ def _spans(rows: Any, lane: str, kind: str, clock: Clock = Clock.DEVICE) -> Iter
             )
 
 
-def _is_time(value: Any) -> bool:
+def _is_time(value: Any) -> TypeGuard[int]:
     return type(value) is int and -(1 << 62) < value < 1 << 62
+
+
+def _alignment(metadata: Document) -> Iterator[Diagnostic]:
+    """How far the clocks of host and device may be apart, as the capture states it."""
+    alignment = metadata.get("clock_alignment")
+    if not isinstance(alignment, Mapping):
+        return
+    first, last = alignment.get("host_anchor_min_ns"), alignment.get("host_anchor_max_ns")
+    what = f"host and device clocks are {alignment.get('status', 'not aligned')!s:.40}"
+    if _is_time(first) and _is_time(last):
+        what = f"{what}: they are known to {last - first:,} ns"
+    yield Diagnostic("metadata.clock_alignment", what, 0, "Compare times within one clock only")
 
 
 def _capture_losses(document: Document, metadata: Document) -> Iterator[Diagnostic]:
     host = metadata.get("host_capture")
     if isinstance(host, Mapping) and _count(host.get("dropped_records")):
         yield Diagnostic("metadata.host_capture", "host records were dropped", _count(host.get("dropped_records")), "")
+    yield from _alignment(metadata)
     if document.get("host_orchestrator_phases"):
         what = "the host's spans are on a clock of their own and are not subtracted from the device's"
         yield Diagnostic("host_orchestrator_phases", what, 0, "Read them as durations")

@@ -12,8 +12,8 @@ from stepscope.model.arrays import I64
 from stepscope.model.columns import Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
-from stepscope.model.incore_capture import Activities, Clock, Dependencies, Functions, Tasks
-from stepscope.model.incore_slots import cores_group, cores_of
+from stepscope.model.incore_capture import NAMED_CORES, Activities, Clock, Dependencies, Functions, Tasks
+from stepscope.model.incore_slots import Core, cores_group, cores_of
 from stepscope.model.incore_values import group
 
 
@@ -38,6 +38,7 @@ class Draft:
         level: Capture level, 0 when not told.
         clock_freq_hz: Counts a second, 0 where the unit is ns.
         core_types: "aic" or "aiv" per core id.
+        named_cores: The cores where kinds are numbered from 0 each, so that a number is not unique.
         tasks: Columns of Tasks by name; stamps are absolute, 0 for none, and `function` holds ids of the source.
         names: Name of each function id.
         edges: Task pairs (predecessor, successor) with what made them.
@@ -48,6 +49,7 @@ class Draft:
     level: int = 0
     clock_freq_hz: int = 0
     core_types: list[str] = field(default_factory=list)
+    named_cores: list[Core] = field(default_factory=list)
     tasks: dict[str, list[int]] = field(default_factory=dict)
     names: dict[int, str] = field(default_factory=dict)
     edges: dict[tuple[int, int], str] = field(default_factory=dict)
@@ -84,7 +86,7 @@ def record_of(draft: Draft, source: str) -> InCore:
         title=source,
         clock_freq_hz=draft.clock_freq_hz,
         unit=draft.unit,
-        slot_map="core_id",
+        slot_map=NAMED_CORES if draft.named_cores else "core_id",
         capture_format=draft.format,
         capture_level=draft.level,
         capture_base=str(base),
@@ -107,6 +109,8 @@ def _base(draft: Draft) -> int:
 
 
 def _cores(draft: Draft) -> Any:
+    if draft.named_cores:
+        return draft.named_cores
     count = max(len(draft.core_types), max(draft.tasks["core"]) + 1)
     return cores_of({"kind": "core_id", "core_types": draft.core_types}, count) or ()
 
@@ -119,7 +123,8 @@ def _tasks(draft: Draft, base: int, functions: list[int]) -> Tasks:
     columns["task"] = np.array(rows["task"], np.uint64)
     columns["function"] = [index.get(number, -1) for number in rows["function"]]
     columns.update({name: rows[name] for name in ("core", "dispatch_id", "epoch") if name in rows})
-    order = np.lexsort((np.array(rows["core"]), columns["task"]))
+    epochs = np.array(columns.get("epoch", [0] * count), np.int64)
+    order = np.lexsort((np.array(rows["core"]), columns["task"], epochs))
     return group(Tasks, **{name: np.asarray(column)[order] for name, column in columns.items()})
 
 

@@ -11,15 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from stepscope.model.diagnostic import Diagnostic
+from stepscope.model.incore import Engine
+from stepscope.model.incore_slots import Core
 from stepscope.sources.swimlane.draft import Activity, Draft
 
 Event = Mapping[str, Any]
 
 _WORKERS = ("Worker View", "AICore View", "Machine View")
 _BLOCK = re.compile(r"block\d+$")
-_CORE = re.compile(r"(AIC|AIV)\b.*?(\d{1,9})|(AIC|AIV)_(\d{1,9})")
+_CORE = re.compile(r"(AIC|AIV)\b.*?(\d{1,9})|([A-Z][A-Za-z]{0,15})_(\d{1,9})$")
+_ENGINES = {"aic": Engine.AIC, "aiv": Engine.AIV}
 _TRACE = re.compile(rb'"(Worker View|AICore View|Machine View|AIC_\d+|AIV_\d+|AIC \(core\d+\)|AIV\d? \(core\d+\))"')
 _LABEL = re.compile(r"(.*?)[(#]")
+_ID_OF_OP = re.compile(r"[\d-]+\((.+)\)$")
 
 
 def is_trace(head: bytes) -> bool:
@@ -76,7 +80,7 @@ def _row(event: Event, threads: Mapping[tuple[Any, Any], str]) -> dict[str, Any]
     task = args.get("taskId", args.get("task_id"))
     start, duration = _micros(event.get("ts")), _micros(event.get("dur"))
     thread = threads.get((event.get("pid"), event.get("tid")), "")
-    named = _CORE.search(thread)
+    named = _CORE.match(thread)
     core = args.get("core", int(named[2] or named[4]) if named else None)
     if not _is_id(task, 1 << 64) or not _is_id(core, 1 << 20) or start is None or duration is None:
         return None
@@ -111,8 +115,12 @@ def _type(named: re.Match[str] | None, event: Event) -> str:
 
 
 def _label(name: str) -> str:
-    found = _LABEL.match(name)
-    return found[1] if found else name
+    """The op of a bar: of `id(Op)` the op, of `Op(id)` and `Op#id` what stands first."""
+    with_id = _ID_OF_OP.match(name)
+    if with_id:
+        return with_id[1]
+    label = _LABEL.match(name)
+    return label[1] if label else name
 
 
 def _fill(draft: Draft, rows: Sequence[Mapping[str, Any]]) -> None:
@@ -122,8 +130,22 @@ def _fill(draft: Draft, rows: Sequence[Mapping[str, Any]]) -> None:
     draft.names = {number: name for name, number in ids.items()}
     draft.tasks = {key: [row[key] for row in rows] for key in ("task", "core", "receive", "start", "end")}
     draft.tasks["function"] = [ids[row["name"]] for row in rows]
-    types = {row["core"]: row["type"] for row in rows}
-    draft.core_types = [types.get(core, "") for core in range(max(types, default=-1) + 1)]
+    _add_cores(draft, rows)
+
+
+def _add_cores(draft: Draft, rows: Sequence[Mapping[str, Any]]) -> None:
+    """The cores: by their number where it is unique, else by kind and number."""
+    cores = sorted({(row["type"], row["core"]) for row in rows})
+    types = {number: kind for kind, number in cores}
+    if len(types) == len(cores) and types.keys() and set(types.values()) <= _ENGINES.keys():
+        draft.core_types = [types.get(number, "") for number in range(max(types) + 1)]
+        return
+    ids = {core: place for place, core in enumerate(cores)}
+    draft.tasks["core"] = [ids[row["type"], row["core"]] for row in rows]
+    draft.named_cores = [
+        Core(place, f"{kind.upper()}_{number}", _ENGINES.get(kind, Engine.UNKNOWN), number)
+        for (kind, number), place in ids.items()
+    ]
 
 
 def _activities(
