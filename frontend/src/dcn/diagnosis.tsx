@@ -18,6 +18,8 @@ export function verdictOf(cause: CauseDocument, capacity: number | null): string
   const needs = cause.host_gbps === null ? null : format("gbps", cause.host_gbps);
   const late = percent(cause.recv_done_per_slack, 1);
   switch (cause.verdict) {
+    case "healthy":
+      return "Healthy: it hardly stalls the accelerator.";
     case "congestion":
       return `It needs ${needs} of each host, ${percent(cause.capacity_share, 1)} of what the network carries: the network is too small.`;
     case "no_overlap":

@@ -34,7 +34,7 @@ export interface HostDocument {
   readonly all_cores: readonly DcnRow[];
 }
 
-export type Verdict = "congestion" | "bandwidth" | "no_overlap" | "hardware";
+export type Verdict = "healthy" | "congestion" | "bandwidth" | "no_overlap" | "hardware";
 
 export interface CauseDocument {
   readonly program: string;

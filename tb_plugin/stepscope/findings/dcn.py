@@ -18,16 +18,20 @@ _LEAST_UNMATCHED = 0.1
 
 WAITING_OPS = ("recv-done", "send-done", "host recv-done", "host send-done")
 ADVICE = {
-    "no_overlap": "It has next to no slack: let independent work be placed between its send and its recv-done",
-    "congestion": "The hosts would need more bandwidth than their network has: send less, or over more hosts",
-    "bandwidth": "The data comes late although there was time: look for other traffic on the network, or send less",
-    "hardware": "There is slack and the data is not late: look for a slow host or a slow link among its peers",
+    "no_overlap": "Almost no slack: schedule independent work between send and recv-done",
+    "congestion": "The required bandwidth exceeds the network's: send less, or spread it over more hosts",
+    "bandwidth": "The data arrives late despite its slack: look for other network traffic, or send less",
+    "hardware": "There is slack and the data arrives in time: look for a slow host or link among its peers",
+}
+RESHARDING = {
+    "ALL_TO_ALL": "An all-to-all across slices reshards data",
+    "ONE_TO_ONE": "A one-to-one transfer across slices can be a resharding",
 }
 
 
 def stalling(result: DcnResult) -> list[Cause]:
     """The collectives that are worth a look, the worst first."""
-    found = [cause for cause in causes(result)[:_TOP] if cause.verdict is not None]
+    found = [cause for cause in causes(result)[:_TOP] if cause.verdict not in (None, "healthy")]
     return [cause for cause in found if cause.time_share is None or cause.time_share >= LEAST_SHARE]
 
 
@@ -60,12 +64,16 @@ def _stalls(subject: LensResult[DcnResult]) -> Iterator[Finding]:
 
 def advice(result: DcnResult, cause: Cause) -> str:
     """What to do about a stall: what its verdict says, and what could be moved to overlap it."""
-    said = ADVICE[cause.verdict or "hardware"]
+    message = ADVICE[cause.verdict or "hardware"]
+    resharding = RESHARDING.get(cause.row.transfer_type or "")
+    if resharding:
+        message = f"{message}. {resharding}: keep one sharding on both sides, within each slice"
     around = neighbourhood(result, cause.row) if cause.verdict == "no_overlap" else None
     if around is None or not around.movable:
-        return said
+        return message
     movable = time_words(around.movable_ps / PS_PER_US)
-    return f"{said}. {around.movable[0].name} and {len(around.movable) - 1} others ({movable}) need nothing of it"
+    others = len(around.movable) - 1
+    return f"{message}. {around.movable[0].name} and {others} more ops ({movable}) do not depend on it"
 
 
 def _stragglers(subject: LensResult[DcnResult]) -> Iterator[Finding]:

@@ -23,6 +23,10 @@ LONG_RECV_DONE = 0.5
 """A recv-done is long when it lasts at least this part of the slack: the data came late although it had time."""
 NEAR_ZERO_SLACK = 0.01
 """Slack is near zero below this part of the observed duration: nothing was there to overlap."""
+HEALTHY_STALL = 0.01
+"""A collective is healthy where it stalls for less than this part of its observed duration."""
+HEALTHY_TIME = 0.005
+"""All collectives are healthy where together they stall for less than this part of the profiled time."""
 TINY_BYTES = 1 << 20
 """Below this size a transfer costs latency, not bandwidth."""
 
@@ -37,7 +41,7 @@ class Cause:
         host_gbps: Required bandwidth times the cores of a host; None when infinite or unknown.
         capacity_share: That against the capacity given, None when either is not known.
         recv_done_per_slack: Mean recv-done over mean slack, None without slack.
-        verdict: congestion, bandwidth, no_overlap or hardware; None where nothing stalls.
+        verdict: healthy, congestion, bandwidth, no_overlap or hardware; None where nothing stalls.
     """
 
     row: Row
@@ -58,35 +62,58 @@ class Cause:
 def causes(result: DcnResult) -> list[Cause]:
     """The collectives by aggregated total stall, the worst first, each with what its figures say."""
     rows = by_total_stall(result.all_cores)
-    everything, time = sum(row.stall_total_ps for row in rows), profiled_ps(result)
-    cores, capacity = cores_per_host(result), result.options.network_gbps
-    return [_cause(row, everything, time, cores, capacity) for row in rows]
+    all_stall_ps = sum(row.stall_total_ps for row in rows)
+    time_ps = profiled_ps(result)
+    cores = cores_per_host(result)
+    capacity = result.options.network_gbps
+    return [
+        _cause(row, all_stall_ps=all_stall_ps, time_ps=time_ps, cores=cores, capacity_gbps=capacity) for row in rows
+    ]
 
 
-def _cause(row: Row, everything: int, time: int, cores: int, capacity: float | None) -> Cause:
-    bandwidth = row.required_bandwidth_bps
-    needed = None if bandwidth is None else float(bandwidth * cores / 10**9)
-    share = None if needed is None or capacity is None else needed / capacity
-    ratio = float(Fraction(row.recv_done_total_ps, row.slack_total_ps)) if row.slack_total_ps else None
+def _cause(row: Row, *, all_stall_ps: int, time_ps: int, cores: int, capacity_gbps: float | None) -> Cause:
+    host_gbps = None
+    if row.required_bandwidth_bps is not None:
+        host_gbps = float(row.required_bandwidth_bps * cores / 10**9)
+    capacity_share = None
+    if host_gbps is not None and capacity_gbps is not None:
+        capacity_share = host_gbps / capacity_gbps
+    recv_done_per_slack = None
+    if row.slack_total_ps:
+        recv_done_per_slack = float(Fraction(row.recv_done_total_ps, row.slack_total_ps))
+
+    if not row.stall_total_ps:
+        verdict = None
+    elif is_healthy(row, all_stall_ps, time_ps):
+        verdict = "healthy"
+    else:
+        verdict = _stall_verdict(row, capacity_share, recv_done_per_slack)
     return Cause(
-        row,
-        row.stall_total_ps / everything if everything else 0.0,
-        row.stall_total_ps / time if time else None,
-        needed,
-        share,
-        ratio,
-        _verdict(row, share, ratio),
+        row=row,
+        stall_share=row.stall_total_ps / all_stall_ps if all_stall_ps else 0.0,
+        time_share=row.stall_total_ps / time_ps if time_ps else None,
+        host_gbps=host_gbps,
+        capacity_share=capacity_share,
+        recv_done_per_slack=recv_done_per_slack,
+        verdict=verdict,
     )
 
 
-def _verdict(row: Row, capacity_share: float | None, recv_done_per_slack: float | None) -> str | None:
-    if not row.stall_total_ps:
-        return None
+def is_healthy(row: Row, all_stall_ps: int, time_ps: int) -> bool:
+    """Whether a collective's stall is too short to matter: of its own duration, or of the profiled time."""
+    if row.stall_total_ps < HEALTHY_STALL * row.observed_total_ps:
+        return True
+    return bool(time_ps) and all_stall_ps < HEALTHY_TIME * time_ps
+
+
+def _stall_verdict(row: Row, capacity_share: float | None, recv_done_per_slack: float | None) -> str:
     if has_no_overlap(row):
         return "no_overlap"
     if capacity_share is not None and capacity_share >= 1:
         return "congestion"
-    return "bandwidth" if recv_done_per_slack and recv_done_per_slack >= LONG_RECV_DONE else "hardware"
+    if recv_done_per_slack is not None and recv_done_per_slack >= LONG_RECV_DONE:
+        return "bandwidth"
+    return "hardware"
 
 
 def has_no_overlap(row: Row) -> bool:

@@ -14,10 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.lenses.incore.exactness import median_x2
+from stepscope.model.arrays import I64
 from stepscope.model.incore import Engine, InCore
 from stepscope.model.incore_capture import Tasks
-
-I64 = NDArray[np.int64]
 
 SCHEDULER_BOUND = 0.1
 """From this part of the window on, waiting for dispatch is called the bound."""

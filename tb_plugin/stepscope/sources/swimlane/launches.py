@@ -11,11 +11,10 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from stepscope.model.arrays import I64
 from stepscope.model.diagnostic import Diagnostic
 
-I64 = NDArray[np.int64]
 Key = tuple[int, ...]
 Stamps = tuple[int, int]
 NO_STAMPS: Stamps = (0, 0)
