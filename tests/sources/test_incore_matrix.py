@@ -147,14 +147,14 @@ def test_what_the_json_gets_wrong_is_an_error(tmp_path: Path, given: dict[str, A
 def test_a_key_that_is_not_known_is_said(tmp_path: Path) -> None:
     np.save(tmp_path / "timing.npy", TIMING)
     record = read(write(tmp_path, participatng=[0]))
-    assert [loss.what for loss in record.header.losses] == ["participatng is no key that is known"]
+    assert "participatng is no key that is known" in [loss.what for loss in record.header.losses]
 
 
 @pytest.mark.parametrize("slot_map", [{"kind": "block"}, {"kind": "table", "slots": 3}, {"kind": "odd"}, 5])
 def test_a_slot_map_that_cannot_be_used_costs_the_names_only(tmp_path: Path, slot_map: Any) -> None:
     np.save(tmp_path / "timing.npy", TIMING)
     record = read(write(tmp_path, slot_map=slot_map))
-    assert record.header.losses[0].where == "slot_map"
+    assert "slot_map" in [loss.where for loss in record.header.losses]
     assert total(record) == 41
 
 

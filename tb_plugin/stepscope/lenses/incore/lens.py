@@ -9,7 +9,7 @@ from stepscope.lenses.incore.analysis import analyze
 from stepscope.lenses.incore.comparison import Comparison, compare
 from stepscope.lenses.incore.options import InCoreOptions
 from stepscope.lenses.incore.result import InCoreResult
-from stepscope.lenses.incore.table import invocation_rows
+from stepscope.lenses.incore.table import document_rows
 from stepscope.lenses.lens import Document, Leading, Lens, Row, Shows
 from stepscope.model.columns import Record
 from stepscope.model.incore import InCore
@@ -48,11 +48,11 @@ class InCoreLens(Lens[Sequence[InCore], InCoreOptions, InCoreResult]):
 
     def rows(self, document: Document, options: InCoreOptions) -> list[Row]:
         """The invocations."""
-        return invocation_rows(document)
+        return document_rows(document, invocations=options.invocations)
 
     def summary(self, document: Document, options: InCoreOptions) -> list[Row]:
         """The invocations, or the values of one."""
-        return invocation_rows(document)
+        return document_rows(document, invocations=options.invocations)
 
     def report_values(self, *, rows: int, points: int) -> Mapping[str, Any]:
         """Every row of a capture: the panel's lanes show them."""

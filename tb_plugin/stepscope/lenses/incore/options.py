@@ -20,3 +20,4 @@ class InCoreOptions:
         choices=("brief", "full", "tasks"),
     )
     task: str | None = option(None, "Add one task of a capture, by its id: its rows and what it waited for")
+    invocations: bool = option(False, "List every invocation; by default a summary over the valid ones")

@@ -35,6 +35,7 @@ _CASE = "case.json"
 _NUMPY = b"\x93NUMPY"
 _INPUT = re.compile(rb'"input"\s*:\s*\{')
 _CONTENT = re.compile(rb'"(timing|pairs|split_runs|read_pairs|instrumented_total_cycles)"\s*:')
+_RUNS = re.compile(rb'"(pairs|split_runs)"\s*:\s*\[\s*\{|"read_pairs"\s*:\s*(\[\s*\[|"[^"]*\.npy")')
 _MEANING = re.compile(rb'"(columns|boundaries|participating)"\s*:')
 _OF_FILES = frozenset({"timing", "shape", "dtype", "step", "name"})
 # numpy reads the header as Python: what is no header may fail in any of these ways, and a shape may be of any size.
@@ -85,6 +86,8 @@ def _is_case(head: bytes) -> bool:
     """Whether a JSON holds a case, by the keys near its start."""
     if not head.lstrip().startswith(b"{") or b'"traceEvents"' in head:
         return False
+    if _RUNS.search(head):
+        return True
     return _CONTENT.search(head) is not None and bool(_INPUT.search(head) or _MEANING.search(head))
 
 
@@ -122,6 +125,15 @@ def _record(
         capture = read_capture(_neighbour(folder, given["l2"]["records"], where))
         arguments["l2"], loss = _bounds(given["l2"], capture, given, where, timing)
         losses += loss
+    if timing is not None and not any(given.get(check) for check in ("generation", "magic", "slot_id")):
+        losses.append(
+            Diagnostic(
+                "generation",
+                "neither generation, magic nor slot_id is described: stale rows cannot be told from fresh ones",
+                0,
+                "Stamp a launch generation into each row",
+            )
+        )
     header = Header(producer="in-core matrix", source=described.name, losses=tuple(losses))
     record = from_timing(timing, header=header, **arguments)
     return (record if capture is None else with_capture(record, capture)), capture
