@@ -23,6 +23,7 @@ MODULES = (
     "incore",
     "swimlane",
     "simulator_pipes",
+    "proton",
     "xplane",
     "torch_trace",
     "throughput.mlperf_log",
