@@ -8,7 +8,7 @@ from typing import TypeVar
 import msgspec
 from msgspec import Raw
 
-from stepscope.sources.torch_trace.events import UNREADABLE, Event, Id
+from stepscope.sources.torch_trace.event import UNREADABLE, Event, Id
 
 _NOTHING = Raw(b"")
 _EMPTY = Raw(b"{}")

@@ -22,7 +22,7 @@ from stepscope.sources.torch_trace.args import (
     PythonArgs,
     decode_args,
 )
-from stepscope.sources.torch_trace.events import Event, Id
+from stepscope.sources.torch_trace.event import Event, Id
 from stepscope.sources.torch_trace.kinds import ANNOTATION, DEVICE_ARROWS, EventKind, event_kind
 from stepscope.sources.torch_trace.numbers import MISSING, identities, integers, nanoseconds
 from stepscope.sources.torch_trace.tables import Interner, Table

@@ -1,60 +1,33 @@
-"""Typed events from the bytes of a trace, in batches, whatever the file's size and whatever is broken in it.
+"""Typed events from the bytes of a trace, in batches, whatever the file's size and its damage.
 
-The array of events is cut between two events and each piece is decoded at once. A piece that decodes was cut rightly:
-the decoder accepts only a whole list. A piece that does not is halved until the broken event is alone, and that one is
-repaired.
+The list of events is cut between two events, and each piece is decoded at once. The decoder accepts
+only a whole list, so a piece that decodes was cut rightly. A piece that does not is cut by its
+braces; where it is broken, `EventWalk` goes through it event by event.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections import deque
 from collections.abc import Iterator
-from itertools import islice
-from typing import Any
 
 import msgspec
-from msgspec import Raw
+import numpy as np
 
 from stepscope.errors import DamagedSource, LimitExceeded
+from stepscope.model.arrays import Array
 from stepscope.sources.torch_trace.bytes import ByteChunks
-from stepscope.sources.torch_trace.repair import object_at, parse_leniently, rest_of_list, salvage
-
-Id = int | str | float | None
+from stepscope.sources.torch_trace.event import BLANK, EVENT_KEY, UNREADABLE, Event
+from stepscope.sources.torch_trace.walk import EventWalk
 
 MAX_EVENT_BYTES = 64 << 20
 MAX_HEADER_BYTES = 256 << 20
 
 _ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[')
-_KEY = rb'"(?:ph|cat|name|pid|tid|ts|dur|id|bp|s|args)"\s*:'
-_BETWEEN = re.compile(rb"\}[\s,]*(?=\{\s*" + _KEY + rb")")
-_OPENING = re.compile(r"(?=\{\s*" + _KEY.decode() + ")")
-_ARRAY_END = re.compile(rb'\}[\s,]*\](?=\s*,\s*"|\s*,?\s*\}|\s*\[|\s*$)')
+_BETWEEN = re.compile(rb"\}[\s,]*(?=\{\s*" + EVENT_KEY + rb")")
 _NEXT_ARRAY = re.compile(rb'"traceEvents"\s*:\s*\[|\A\s*\[(?=\s*\{)')
 _TAIL_BYTES = 1 << 16
-_MAX_ENDS = 64
-_MOST_JOINED = 8
-_BLANK = b" \t\r\n,"
-_BLANKS = _BLANK.decode()
 
-
-class Event(msgspec.Struct, gc=False):
-    """One entry of `traceEvents`; numbers and arguments as they stand in the text."""
-
-    ph: str = ""
-    cat: str | None = None
-    name: str = ""
-    pid: Id = None
-    tid: Id = None
-    ts: Raw = Raw(b"")
-    dur: Raw = Raw(b"")
-    id: Id = None
-    args: Raw = Raw(b"")
-
-
-UNREADABLE = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
-"""What decoding broken or endlessly nested text raises."""
 
 _decoder = msgspec.json.Decoder(list[Event])
 
@@ -63,12 +36,14 @@ class EventStream:
     """Iterates over a trace's events in batches of about a megabyte of text.
 
     Attributes:
-        skeleton: After the last batch, the file without its events: an object with an empty `traceEvents`.
+        skeleton: After the last batch, the file without its events: an object with an empty
+            `traceEvents`.
         repaired: Events that were not valid JSON and could be understood.
         dropped: Events of which nothing could be had.
         replaced: Pieces with bytes that are not UTF-8.
-        cut_off: Whether the file ends inside the array of events.
-        arrays: How many lists of events the file holds. Several are those of files put one after the other.
+        cut_off: Whether the file ends inside the list of events.
+        arrays: How many lists of events the file holds. Several are those of files put one after
+            the other.
     """
 
     def __init__(self, chunks: ByteChunks) -> None:
@@ -85,31 +60,46 @@ class EventStream:
     def __iter__(self) -> Iterator[list[Event]]:
         data = self._find_array()
         while True:
-            chunk = next(self._chunks, b"")
-            events, data, ended = self._take(data + chunk, final=not chunk)
+            data, is_final = self._read_on(data)
+            events, rest, has_ended = self._take(data, is_final)
             if events:
                 yield events
-            if ended:
-                following = self._next_array(data)
+            if has_ended:
+                following = self._next_array(rest)
                 if following is None:
                     return
-                data = following
-            if len(data) > MAX_EVENT_BYTES:
+                rest = following
+            if len(rest) > MAX_EVENT_BYTES:
                 raise LimitExceeded(
-                    "one event of more than 64 MiB", where=self._where, remedy="Check that the file is a trace"
+                    "one event of more than 64 MiB",
+                    where=self._where,
+                    remedy="Check that the file is a trace",
                 )
+            data = rest
+
+    def _read_on(self, rest: bytes) -> tuple[bytes, bool]:
+        """The rest and what follows, at least as much again; and whether the file ends there."""
+        parts = [rest]
+        added = 0
+        while added == 0 or added < len(rest):
+            chunk = next(self._chunks, b"")
+            if not chunk:
+                return b"".join(parts), True
+            parts.append(chunk)
+            added += len(chunk)
+        return b"".join(parts), False
 
     def _find_array(self) -> bytes:
-        """Reads up to the array of events; returns what was read of the array."""
+        """Reads up to the list of events; returns what was read of the list."""
         data = b""
         for chunk in self._chunks:
             data = (data + chunk).removeprefix(b"\xef\xbb\xbf")
             if data.lstrip().startswith(b"["):
                 self._head = b'{"traceEvents":['
                 return data.lstrip()[1:]
-            if found := _ARRAY.search(data):
-                self._head = data[: found.end()]
-                return data[found.end() :]
+            if opening := _ARRAY.search(data):
+                self._head = data[: opening.end()]
+                return data[opening.end() :]
             if len(data) > MAX_HEADER_BYTES:
                 break
         if not data.strip():
@@ -121,195 +111,103 @@ class EventStream:
         )
 
     def _next_array(self, rest: bytes) -> bytes | None:
-        """Reads on to another list of events; at the file's end None, when the skeleton is complete."""
+        """Reads on to another list of events; None at the file's end, when `skeleton` is whole."""
         chunk = rest
         while chunk and len(rest) < MAX_HEADER_BYTES:
-            if found := _NEXT_ARRAY.search(rest):
+            if opening := _NEXT_ARRAY.search(rest):
                 self.arrays += 1
-                return rest[found.end() :]
+                return rest[opening.end() :]
             chunk = next(self._chunks, b"")
             rest += chunk
         self.skeleton = self._head + b"]" + (rest if rest.strip() else b"}")
         return None
 
-    def _take(self, data: bytes, *, final: bool) -> tuple[list[Event], bytes, bool]:
-        """Decodes what is whole in the data: the events, the rest, and whether the array has ended."""
-        body = data.lstrip(_BLANK)
+    def _take(self, data: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
+        """Decodes what is whole: the events, the rest, and whether the list has ended."""
+        body = data.lstrip(BLANK)
         if body.startswith(b"]"):
             return [], body[1:], True
         if not body:
-            self.cut_off = final
-            return [], b"", final
-        cut, after = (len(data), len(data)) if final else _last_boundary(data)
-        if cut and not final:
-            events = self._decode(data[:cut])
+            self.cut_off = is_final
+            return [], b"", is_final
+        if not is_final:
+            cut, after = _last_boundary(data)
+            events = self._decode(data[:cut]) if cut else None
             if events is not None:
                 return events, data[after:], False
-        for end in islice(_ARRAY_END.finditer(data), _MAX_ENDS):
-            stop = end.start() + 1
-            rest = data[end.end() :]
-            events = self._decode(data[:stop])
-            if events is None and final and _is_rest(rest):
-                events, _ = self._bisect(data[:stop])
-            if events is not None:
-                return events, rest, True
-        if final:
-            return *self._take_end(data), True
-        if not cut:
-            return [], data, False
-        events, taken = self._bisect(data[:cut], open_end=True)
-        return events, data[taken:] if taken < cut else data[after:], False
 
-    def _take_end(self, data: bytes) -> tuple[list[Event], bytes]:
-        """The events of the end of a file whose last list does not end as it should, and what comes after the list.
+        end, list_end = _whole_events(data)
+        events = self._decode(data[:end]) if end else None
+        if events is None:
+            return self._walk(data, is_final)
+        if list_end >= 0 and not data[end:list_end].strip(BLANK):
+            return events, data[list_end + 1 :], True
+        if not is_final:
+            return events, data[end:], False
+        more, rest, has_ended = self._walk(data[end:], is_final)
+        return events + more, rest, has_ended
 
-        The last piece counts only as far as it is whole.
-        """
-        events, taken = self._bisect(data, open_end=True)
-        cut, after = _last_boundary(data[taken:])
-        if cut:
-            events += self._bisect(data[taken : taken + cut])[0]
-        text = data[taken + after :].decode("utf-8", "replace").lstrip(_BLANKS)
-        end = 0
-        fields, stop = object_at(text, 0)
-        while fields is not None:
-            events.append(_event(fields))
-            end = stop
-            at = self._next_event(text, end) if _OPENING.search(text, end) else len(text)
-            fields, stop = object_at(text, at)
-        passed_over, after_list = rest_of_list(text[end:])
-        self.cut_off = passed_over is None
-        self.dropped += len(passed_over or ())
-        return events, after_list
+    def _walk(self, data: bytes, is_final: bool) -> tuple[list[Event], bytes, bool]:
+        """Takes broken data event by event."""
+        walk = EventWalk(data, self._decode, is_final)
+        walk.run()
+        self.repaired += walk.repaired
+        self.dropped += walk.dropped
+        self.arrays += walk.arrays
+        self.cut_off = walk.cut_off
+        return walk.events, data[walk.end :], walk.has_ended
 
     def _decode(self, piece: bytes) -> list[Event] | None:
         try:
-            return _decoder.decode(b"[" + piece.strip(_BLANK) + b"]")
+            return _decoder.decode(b"[" + piece.strip(BLANK) + b"]")
         except UNREADABLE:
             pass
         mended = piece.decode("utf-8", "replace").encode()
         if mended == piece:
             return None
         try:
-            events = _decoder.decode(b"[" + mended.strip(_BLANK) + b"]")
+            events = _decoder.decode(b"[" + mended.strip(BLANK) + b"]")
         except UNREADABLE:
             return None
         self.replaced += 1
         return events
 
-    def _bisect(self, data: bytes, *, open_end: bool = False) -> tuple[list[Event], int]:
-        """Halves a piece between events until the broken ones are alone.
-
-        What looks like the space between two events may lie inside one, so a piece that is broken is tried with those
-        after it. With an open end, a broken piece near it waits for more data.
-
-        Returns:
-            The events, and how many bytes they took.
-        """
-        spaces = [(m.start() + 1, m.end()) for m in _BETWEEN.finditer(data)]
-        starts = [0, *(after for _, after in spaces)]
-        ends = [*(before for before, _ in spaces), len(data)]
-        events: list[Event] = []
-        pending = [(0, len(starts))]
-        done = 0
-        while pending:
-            low, high = pending.pop()
-            low = max(low, done)
-            decoded = self._decode(data[starts[low] : ends[high - 1]]) if low < high else []
-            if decoded is not None:
-                events += decoded
-                done = max(done, high)
-            elif high - low > 1:
-                middle = (low + high) // 2
-                pending += [(middle, high), (low, middle)]
-            else:
-                joined, done = self._join(data, starts, ends, low)
-                if joined is None and open_end and low + _MOST_JOINED > len(starts):
-                    return events, starts[low]
-                events += self._repaired(data[starts[low] : ends[low]]) if joined is None else joined
-        return events, len(data)
-
-    def _join(self, data: bytes, starts: list[int], ends: list[int], low: int) -> tuple[list[Event] | None, int]:
-        """Decodes a piece with as few of those after it as make a whole event; where the next piece starts."""
-        for high in range(low + 2, min(low + _MOST_JOINED, len(starts)) + 1):
-            events = self._decode(data[starts[low] : ends[high - 1]])
-            if events is not None:
-                return events, high
-        return None, low + 1
-
-    def _repaired(self, piece: bytes) -> list[Event]:
-        """What can be had of a piece that is broken, or has something else than events between them."""
-        text = piece.decode("utf-8", "replace").strip(_BLANKS)
-        events: list[Event] = []
-        at = 0
-        while at < len(text):
-            fields, end = object_at(text, at)
-            if fields is None:
-                fields, end = _mended(text, at)
-                self.repaired += fields is not None
-                self.dropped += fields is None
-            if fields is not None:
-                events.append(_event(fields))
-            at = self._next_event(text, end)
-        return events
-
-    def _next_event(self, text: str, at: int) -> int:
-        """Goes on to the next event; what is passed over is no event, or the end of a list of them and another one."""
-        start = next((found.end() for found in _OPENING.finditer(text, at)), len(text))
-        passed_over = text[at:start].strip(_BLANKS)
-        if _ARRAY.search(passed_over.encode()):
-            self.arrays += 1
-        elif passed_over and not passed_over.startswith("]"):
-            self.dropped += 1
-        return start
-
-
-def _mended(text: str, at: int) -> tuple[dict[str, Any] | None, int]:
-    """A broken event, which may hold what looks like the start of others; and where it ends."""
-    starts = [found.end() for found in islice(_OPENING.finditer(text, at + 1), _MOST_JOINED)]
-    ends = starts if len(starts) == _MOST_JOINED else [*starts, len(text)]
-    for end in ends:
-        fields = parse_leniently(text[at:end].rstrip(_BLANKS).encode())
-        if fields is not None:
-            return fields, end
-    end = next((start for start in starts if object_at(text, start)[0] is not None), ends[-1])
-    return salvage(text[at:end].rstrip(_BLANKS).encode()), end
-
 
 def _last_boundary(data: bytes) -> tuple[int, int]:
-    """Where the last whole event ends and the next one starts, (0, 0) when there is no such place."""
+    """Where the last whole event seems to end and the next to start, (0, 0) for no such place."""
     start = max(len(data) - _TAIL_BYTES, 0)
-    found = deque(_BETWEEN.finditer(data, start), 1) or deque(_BETWEEN.finditer(data), 1)
-    return (found[0].start() + 1, found[0].end()) if found else (0, 0)
+    matches = deque(_BETWEEN.finditer(data, start), 1) or deque(_BETWEEN.finditer(data), 1)
+    return (matches[0].start() + 1, matches[0].end()) if matches else (0, 0)
 
 
-def _is_rest(rest: bytes) -> bool:
-    """Whether the bytes may follow a list in the file's outermost object, or end a file that is a list."""
-    return parse_leniently(b'{"":[]' + (rest if rest.strip() else b"}")) is not None
+def _whole_events(data: bytes) -> tuple[int, int]:
+    """Where the last whole event of a list ends, by braces, and where the list ends, -1 for nowhere.
+
+    Exact for valid JSON. Of broken text it is a guess, which the decoder checks.
+    """
+    chars = np.frombuffer(data, np.uint8)
+    quotes = _unescaped(chars, np.flatnonzero(chars == ord('"')))
+    is_opening = (chars == ord("{")) | (chars == ord("["))
+    is_closing = (chars == ord("}")) | (chars == ord("]"))
+    places = np.flatnonzero(is_opening | is_closing)
+    places = places[np.searchsorted(quotes, places) % 2 == 0]
+    depth = np.cumsum(np.where(is_opening[places], 1, -1))
+    list_ends = np.flatnonzero(depth < 0)
+    last = int(list_ends[0]) if len(list_ends) else len(places)
+    whole = np.flatnonzero(depth[:last] == 0)
+    end = int(places[whole[-1]]) + 1 if len(whole) else 0
+    has_end = len(list_ends) > 0 and chars[places[last]] == ord("]")
+    return end, int(places[last]) if has_end else -1
 
 
-def _event(fields: dict[str, Any]) -> Event:
-    """An event from a repaired dictionary, whatever the types of its values."""
-    args = fields.get("args")
-    name = fields.get("name")
-    return Event(
-        ph=str(fields.get("ph", "")),
-        cat=None if fields.get("cat") is None else str(fields["cat"]),
-        name="" if name is None else str(name),
-        pid=_id(fields.get("pid")),
-        tid=_id(fields.get("tid")),
-        ts=_text(fields.get("ts")),
-        dur=_text(fields.get("dur")),
-        id=_id(fields.get("id")),
-        args=Raw(json.dumps(args).encode()) if isinstance(args, dict) else Raw(b""),
-    )
-
-
-def _text(value: object) -> Raw:
-    return Raw(str(value).encode("ascii", "replace")) if isinstance(value, str | int) else Raw(b"")
-
-
-def _id(value: object) -> Id:
-    if isinstance(value, int) or value is None:
-        return value
-    return str(value)
+def _unescaped(chars: Array, quotes: Array) -> Array:
+    """The quotes that an even number of backslashes precedes."""
+    is_backslash = chars == ord("\\")
+    if not is_backslash.any():
+        return quotes
+    others = np.flatnonzero(~is_backslash)
+    # The place of the last other character before each quote.
+    before = np.searchsorted(others, quotes) - 1
+    last_other = np.where(before >= 0, others[before], -1) if len(others) else np.full_like(quotes, -1)
+    unescaped: Array = quotes[(quotes - last_other) % 2 == 1]
+    return unescaped

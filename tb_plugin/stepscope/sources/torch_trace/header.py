@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import msgspec
 from msgspec import Raw
 
-from stepscope.sources.torch_trace.events import UNREADABLE, Id
+from stepscope.sources.torch_trace.event import UNREADABLE, Id
 from stepscope.sources.torch_trace.numbers import small
 from stepscope.sources.torch_trace.repair import leading_object, parse_leniently
 

@@ -9,7 +9,7 @@ import numpy as np
 from stepscope.model.columns import Array
 from stepscope.sources.torch_trace.args import PROPERTIES
 from stepscope.sources.torch_trace.columns import EventColumns
-from stepscope.sources.torch_trace.events import Id
+from stepscope.sources.torch_trace.event import Id
 from stepscope.sources.torch_trace.processes import is_ascend, python_process
 
 HOST = "CPU"

@@ -13,7 +13,7 @@ import numpy as np
 
 from stepscope.model.columns import Array
 from stepscope.sources.torch_trace.columns import PYTHON_GC, EventColumns
-from stepscope.sources.torch_trace.events import Id
+from stepscope.sources.torch_trace.event import Id
 from stepscope.sources.torch_trace.kinds import ANNOTATION
 from stepscope.sources.torch_trace.tables import Table
 

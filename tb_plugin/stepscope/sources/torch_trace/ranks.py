@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from stepscope.sources.torch_trace.columns import EventColumns
-from stepscope.sources.torch_trace.events import Id
+from stepscope.sources.torch_trace.event import Id
 from stepscope.sources.torch_trace.numbers import small
 
 _BEFORE_PROCESS = re.compile(r"\s*\[(?P<label>[A-Za-z]+[-_ ]?\d+(?:[-_, ]+[A-Za-z]+[-_ ]?\d+)*)\]")
