@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import msgspec
 import numpy as np
@@ -36,6 +37,7 @@ PYTHON_GC = "Python GC"
 _COLLECTIVE = PROPERTIES.index("Collective name")
 _PARAM_COMMS = "record_param_comms"
 _NO_PROPERTIES = b""
+_NAMES = frozenset(("thread_name", "process_name", "process_labels"))
 
 Sink = Callable[[list[Event]], None]
 
@@ -120,6 +122,7 @@ class EventColumns:
             EventKind.UNKNOWN: self._add_unknown,
         }
         self._groups = _Groups(self._sinks)
+        self._is_collective: list[bool] = []
 
     def add(self, events: list[Event]) -> None:
         """Takes a batch of events."""
@@ -190,18 +193,28 @@ class EventColumns:
             return columns
 
         selected = events if len(rows) == len(events) else [events[row] for row in rows]
-        decoded = [msgspec.structs.astuple(a) for a in decode_args(PropertyArgs, selected)]
-        properties[rows] = self.properties.of([b"\0".join(values) for values in decoded])
-        communicating = [place for place, values in enumerate(decoded) if len(memoryview(values[_COLLECTIVE]))]
-        if communicating:
-            args = decode_args(CommunicationArgs, [selected[place] for place in communicating])
+        decoded = map(msgspec.structs.astuple, decode_args(PropertyArgs, selected))
+        numbers = self.properties.of([b"\0".join(values) for values in decoded])
+        properties[rows] = numbers
+        communicating = np.flatnonzero(self._communicates()[numbers])
+        if len(communicating):
+            args = decode_args(CommunicationArgs, [selected[place] for place in communicating.tolist()])
             at = np.array(rows, np.int64)[communicating]
             for field in CommunicationArgs.__struct_fields__:
                 columns[field][at] = integers([getattr(a, field) for a in args], -1)
         return columns
 
+    def _communicates(self) -> Array:
+        """Which sets of properties are of communication."""
+        for values in islice(self.properties.index, len(self._is_collective), None):
+            fields = values.split(b"\0")
+            self._is_collective.append(len(fields) > _COLLECTIVE and fields[_COLLECTIVE] != b"")
+        return np.array(self._is_collective, bool)
+
     def _note_ranks(self, events: list[Event], ranks: list[Id]) -> None:
         """TraceLens merges ranks into one file, and gives each event the argument `rank`."""
+        if ranks.count(None) == len(ranks):
+            return
         for event, rank in zip(events, ranks, strict=True):
             if rank is not None:
                 self.ranks.setdefault(event.pid, rank)
@@ -311,8 +324,12 @@ class EventColumns:
         self.marks.add(**columns, is_end=ends, category=categories)
 
     def _add_names(self, events: list[Event]) -> None:
-        wanted = ("thread_name", "process_name", "process_labels")
-        events = [event for event in events if event.name in wanted]
+        # Some writers repeat the names before each batch of events: the last ones count.
+        latest: dict[tuple[str, Id, Id], Event] = {}
+        for event in events:
+            if event.name in _NAMES:
+                latest[event.name, event.pid, event.tid] = event
+        events = list(latest.values())
         for event, args in zip(events, decode_args(NameArgs, events), strict=True):
             if event.name == "process_labels":
                 self.process_labels[event.pid] = str(args.labels or "")

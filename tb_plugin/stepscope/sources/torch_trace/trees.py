@@ -28,11 +28,61 @@ def nest(thread: Array, start: Array, end: Array) -> Array:
 
     Ranges must be in `nesting_order`. A range that outlasts its parent stays its child.
     """
+    parent = _nest_by_depth(thread, start, end)
+    return _nest_by_stack(thread, start, end) if parent is None else parent
+
+
+def _nest_by_depth(thread: Array, start: Array, end: Array) -> Array | None:
+    """`nest` of ranges that do not cross, by counting how many are open; None where some cross."""
+    count = len(start)
+    if not count:
+        return np.empty(0, np.int64)
+    rows = np.arange(count)
+    depth = rows - _ended_before(thread, start, end)
+    if (depth < 0).any():
+        return None
+    # The parent is the last row above, with one range less open.
+    by_depth = np.argsort(depth, kind="stable")
+    keys = depth[by_depth] * count + by_depth
+    place = np.searchsorted(keys, (depth - 1) * count + rows) - 1
+    parent = np.where(depth > 0, by_depth[place], -1)
+
+    inner = np.flatnonzero(parent >= 0)
+    above = parent[inner]
+    is_level = (depth[above] == depth[inner] - 1) & (thread[above] == thread[inner])
+    is_inside = (end[above] >= end[inner]) & (end[above] > start[inner])
+    return parent if (is_level & is_inside).all() else None
+
+
+def _ended_before(thread: Array, start: Array, end: Array) -> Array:
+    """How many ranges before each have ended when it starts, those of earlier threads included."""
+    count = len(start)
+    moments = np.concatenate([end[np.lexsort((end, thread))], start])
+    is_start = np.repeat([False, True], count)
+    # At one moment ends come before starts.
+    order = np.lexsort((is_start, moments, np.tile(thread, 2)))
+    starts = np.flatnonzero(is_start[order])
+    ended = np.empty(count, np.int64)
+    ended[order[starts] - count] = starts - np.arange(count)
+
+    # An empty range has not ended for itself, nor for those before it that start with it.
+    is_empty = end == start
+    if is_empty.any():
+        empty_from = np.append(np.cumsum(is_empty[::-1])[::-1], 0)
+        is_new = np.append(True, (start[1:] != start[:-1]) | (thread[1:] != thread[:-1]))
+        next_group = np.append(np.flatnonzero(is_new)[1:], count)[np.cumsum(is_new) - 1]
+        ended -= empty_from[:-1] - empty_from[next_group]
+    return ended
+
+
+def _nest_by_stack(thread: Array, start: Array, end: Array) -> Array:
+    """`nest` of any ranges, one by one."""
     parent = np.empty(len(start), np.int64)
     open_ranges: list[int] = []
     open_ends: list[int] = []
     current = -1
-    for row, (on, begin, stop) in enumerate(zip(thread.tolist(), start.tolist(), end.tolist(), strict=True)):
+    rows = zip(thread.tolist(), start.tolist(), end.tolist(), strict=True)
+    for row, (on, begin, stop) in enumerate(rows):
         if on != current:
             open_ranges.clear()
             open_ends.clear()
