@@ -196,7 +196,7 @@ class EventColumns:
         decoded = map(msgspec.structs.astuple, decode_args(PropertyArgs, selected))
         numbers = self.properties.of([b"\0".join(values) for values in decoded])
         properties[rows] = numbers
-        communicating = np.flatnonzero(self._communicates()[numbers])
+        communicating = np.flatnonzero(self.communicating_sets()[numbers])
         if len(communicating):
             args = decode_args(CommunicationArgs, [selected[place] for place in communicating.tolist()])
             at = np.array(rows, np.int64)[communicating]
@@ -204,7 +204,7 @@ class EventColumns:
                 columns[field][at] = integers([getattr(a, field) for a in args], -1)
         return columns
 
-    def _communicates(self) -> Array:
+    def communicating_sets(self) -> Array:
         """Which sets of properties are of communication."""
         for values in islice(self.properties.index, len(self._is_collective), None):
             fields = values.split(b"\0")

@@ -94,6 +94,8 @@ class DeviceWork:
         owner: The op or named range that it belongs to, -1 for none.
         overrun: By how much it runs over the next start on its stream.
         cut: By how much its duration was cut.
+        collective: The properties that say what it communicates: its own, or those of the
+            `record_param_comms` that launched it.
         collective_sequence, source, destination: Of work that communicates, else -1.
     """
 
@@ -106,6 +108,7 @@ class DeviceWork:
     properties: Array
     overrun: Array
     cut: Array
+    collective: Array
     collective_sequence: Array
     source: Array
     destination: Array
@@ -125,6 +128,12 @@ def device_work(columns: EventColumns, thread: Array, launched: Launches, ops: O
     by_arrow = _arrow_owners(columns, thread, ops)
     owner = np.where(by_arrow >= 0, by_arrow, owner)
 
+    properties = table["properties"].astype(np.int64)
+    caller = _communicating_caller(columns, ops, owner, place, properties)
+
+    def of_caller(name: str, values: Array) -> Array:
+        return np.where(caller >= 0, values[caller], table[name]) if len(values) else table[name]
+
     overrun, is_impossible = _overruns(
         place=place,
         start=start,
@@ -140,13 +149,38 @@ def device_work(columns: EventColumns, thread: Array, launched: Launches, ops: O
         launch=launch,
         owner=owner,
         place=place,
-        properties=table["properties"].astype(np.int64),
+        properties=properties,
         overrun=overrun,
         cut=cut,
-        collective_sequence=table["collective_sequence"],
-        source=table["source"],
-        destination=table["destination"],
+        collective=of_caller("properties", ops.properties).astype(np.int64),
+        collective_sequence=of_caller("collective_sequence", ops.collective_sequence),
+        source=of_caller("source", ops.source),
+        destination=of_caller("destination", ops.destination),
     )
+
+
+def _communicating_caller(columns: EventColumns, ops: OpTree, owner: Array, place: Array, properties: Array) -> Array:
+    """The `record_param_comms` that launched work which does not say itself what it communicates.
+
+    The op is the owner or the one around it: a range such as `nccl:all_reduce` may be between them.
+    """
+    communicates = columns.communicating_sets()
+    categories = [str(category).lower() for category, _, _ in columns.places.values()]
+    moves = np.fromiter((_is_move(category) for category in categories), bool, len(categories))
+    caller = np.full(len(owner), -1, np.int64)
+    if not communicates.any() or not len(owner):
+        return caller
+    silent = np.flatnonzero(~communicates[properties] & ~moves[place] & (owner >= 0))
+    is_caller = communicates[ops.properties]
+    row = owner[silent]
+    above = ops.ranges.parent[row]
+    by_range = np.where((above >= 0) & is_caller[above], above, -1)
+    caller[silent] = np.where(is_caller[row], row, by_range)
+    return caller
+
+
+def _is_move(category: str) -> bool:
+    return "memcpy" in category or "memset" in category
 
 
 def _match(wanted: Array, keys: Array) -> Array:

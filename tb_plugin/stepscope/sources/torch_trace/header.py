@@ -20,6 +20,8 @@ _BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*(\d{1,19})')
 _SUFFIX = re.compile(r"(\.pt)?(\.trace)?\.json(\.gz)?$")
 _STAMP = re.compile(r"\.(\d{10,})$")
 _RANK = re.compile(r"rank[-_]?(\d{1,9})(?!\d)", re.IGNORECASE)
+_PARALLEL = re.compile(r"(?<![A-Za-z])(TP|PP)[-_]?(\d{1,9})(?!\d)", re.IGNORECASE)
+"""SGLang names files by the place in each dimension, and leaves dimensions of one rank out."""
 _YEAR_2116_NS = 1 << 62
 _HOST_AND_PROCESS = re.compile(r"(?P<host>.+)_\d+$")
 
@@ -154,6 +156,19 @@ def parse_name(path: Path) -> FileName:
     stem = _SUFFIX.sub("", path.name) or path.name
     stamp = _STAMP.search(stem)
     worker = stem[: stamp.start()] if stamp else stem
-    rank = _RANK.search(worker)
     host = _HOST_AND_PROCESS.fullmatch(worker) if stamp else None
-    return FileName(worker, host["host"] if host else "", int(stamp[1]) if stamp else 0, int(rank[1]) if rank else -1)
+    return FileName(
+        worker=worker,
+        host=host["host"] if host else "",
+        stamp_ms=int(stamp[1]) if stamp else 0,
+        rank=_rank(worker),
+    )
+
+
+def _rank(worker: str) -> int:
+    """The rank in a name: `rank3`, or `TP-3` where the pipeline has no later stage."""
+    rank = _RANK.search(worker)
+    if rank:
+        return int(rank[1])
+    places = {name.upper(): int(place) for name, place in _PARALLEL.findall(worker)}
+    return places.get("TP", -1) if places.get("PP", 0) == 0 else -1

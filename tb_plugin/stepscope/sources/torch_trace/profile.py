@@ -326,7 +326,7 @@ class _ProfileBuilder:
         )
         self._communications.add(
             first_execution=self._execution_count(),
-            properties=work.properties,
+            properties=work.collective,
             sequence=work.collective_sequence,
             source=work.source,
             destination=work.destination,
