@@ -20,6 +20,7 @@ from stepscope.sources.torch_trace.trees import Bools, clipped_ends, nest, nesti
 OVERRUN_NS = 1000
 """Clocks of devices are good to less. A longer overlap of one stream's work is worth a word."""
 
+_SHORTEST_LAUNCH_NS = 1000
 _LAUNCHING = re.compile(r"launch|memcpy|memset", re.IGNORECASE)
 _HOST_FUNCTION = re.compile(r"HostFunc", re.IGNORECASE)
 
@@ -261,5 +262,7 @@ def launches_without_work(columns: EventColumns, launched: Launches) -> Array:
     launching = (_is_launching(text) for text in texts)
     is_launching = np.fromiter(launching, bool, len(texts))[launched.name]
     is_lost = ~np.isin(launched.correlation, correlation) & (launched.correlation != 0)
-    rows: Array = np.flatnonzero(is_launching & is_lost)
+    # A shorter call has nothing to do, such as setting no bytes.
+    is_long = launched.duration >= _SHORTEST_LAUNCH_NS
+    rows: Array = np.flatnonzero(is_launching & is_lost & is_long)
     return rows
