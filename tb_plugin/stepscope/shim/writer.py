@@ -16,7 +16,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -319,7 +319,9 @@ def _records_of(
     with content.without_mapping():
         found = registry.read(Path(source)).records
     for number, named in enumerate(found):
-        own = title if len(found) == 1 else f"{title}/{named.run.rpartition(chr(47))[2] or named.name or number}"
+        # Ranks of one file have one name and runs of their own.
+        label = PurePath(named.run).name or named.name or str(number)
+        own = title if len(found) == 1 else f"{title}/{label}"
         yield own, named.step if at is None else at, named.record
 
 
