@@ -60,6 +60,14 @@ class Row:
     device_self: int = 0
     device_total: int = 0
 
+    def is_outermost(self) -> bool:
+        above = self.parent
+        while above is not None:
+            if (above.category, above.name) == (self.category, self.name):
+                return False
+            above = above.parent
+        return True
+
     @property
     def is_step(self) -> bool:
         return STEP.fullmatch(self.name) is not None
@@ -73,12 +81,17 @@ class Walk:
     kernel_by_op: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unattributed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
 
-    def table(self, *, by_shape: bool = False) -> dict[tuple[str, ...], tuple[int, ...]]:
-        """Calls, total, self, device self and device total of each name."""
+    def table(self, *, by_shape: bool = False, outermost: bool = False) -> dict[tuple[str, ...], tuple[int, ...]]:
+        """Calls, total, self, device self and device total of each name.
+
+        With `outermost`, a call inside a call of the same name is in the totals once.
+        """
         sums: dict[tuple[str, ...], list[int]] = defaultdict(lambda: [0] * 5)
         for row in self.rows:
             key = (row.category, row.name, row.shape) if by_shape else (row.category, row.name)
-            figures = (1, row.duration, row.duration - row.inside, row.device_self, row.device_total)
+            is_whole = not outermost or row.is_outermost()
+            total, device_total = (row.duration, row.device_total) if is_whole else (0, 0)
+            figures = (1, total, row.duration - row.inside, row.device_self, device_total)
             sums[key] = [a + b for a, b in zip(sums[key], figures, strict=True)]
         return {key: tuple(figures) for key, figures in sums.items()}
 
