@@ -27,7 +27,7 @@ _PAGE = """\
 <title>{title}</title>
 </head>
 <body>
-<noscript>This report needs scripts, which it holds itself.</noscript>
+<noscript>This report requires JavaScript (embedded; no network access).</noscript>
 <script id="documents" type="application/gzip">{documents}</script>
 <script type="module">
 const {{ install, render }} = await import("{panel}");

@@ -1,4 +1,4 @@
-"""The parts of a report: how much it holds, and a document with the questions that it answers."""
+"""The parts of a report: how much it holds, and documents with the questions that they answer."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ class Extent:
 
     Attributes:
         depth: Levels of a view.
-        rows: Rows of a view and of a comparison: those that cost the most, and what is above them.
-        details: Rows of a view with all that is known of them.
+        rows: Rows of a view and of a comparison: the costliest, with their ancestors.
+        details: Rows of a view with all their details.
         points: Points of a throughput series.
         comparisons: Pairs of runs that are compared in each lens, those side by side first.
-        profiles: Profiles of which the single executions are kept: steps, trace, kernels, launches, memory.
-        windows: Parts of a trace in which short executions are told apart, of one length and side by side.
-        callers: Rows of a view whose callers are kept, for looking at it from the bottom up.
+        profiles: Profiles whose trace is held: steps, timeline, kernels, launches, memory.
+        windows: Windows of a timeline in which short executions are told apart, of one length and side by side.
+        callers: Rows of a view whose callers are held, for the bottom-up view.
     """
 
     depth: int = 64
@@ -45,14 +45,17 @@ class SnapshotEntry:
 
     def to_json(self) -> dict[str, Any]:
         """What frontend/src/report/snapshot_documents.ts reads."""
-        answer = {"document": self.document} if self.error is None else {"error": self.error}
-        return {"route": self.route, "questions": self.questions} | answer
+        head = {"route": self.route, "questions": self.questions}
+        if self.error is not None:
+            return head | {"error": self.error}
+        return head | {"document": self.document}
 
 
 def entry(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> SnapshotEntry:
-    """What a question is answered, be it with an error: one bad record does not stop a report."""
+    """The answer to questions. An error is an answer, too: one bad record does not stop a report."""
     try:
-        return SnapshotEntry(route, tuple(questions), make())
+        document = make()
     except StepscopeError as error:
-        said = {"found": error.found, "where": error.where, "remedy": error.remedy}
-        return SnapshotEntry(route, tuple(questions), None, said)
+        told = {"found": error.found, "where": error.where, "remedy": error.remedy}
+        return SnapshotEntry(route, tuple(questions), document=None, error=told)
+    return SnapshotEntry(route, tuple(questions), document)

@@ -1,7 +1,7 @@
-"""What a report holds of a profile's single executions: its steps, trace, tables, memory and ranks.
+"""What a report holds of a profile's trace: steps, timeline, tables, memory and ranks.
 
-Each is answered as for the panel, cut to the report's extent. The trace is kept as a picture of the whole, and, where
-that merges short executions, as windows that overlap by half, so that what is in sight lies in one of them.
+Each document is what the route answers, cut to the report's extent. The timeline is stored as a picture of the whole.
+Where that merges short executions, windows that overlap by half are stored too, so that any zoom lies in one of them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,11 @@ from stepscope.session.source import Source
 
 MOST_ARROWS = 20
 """Launches of an execution that a report names."""
-_TABLES = {
+
+Json = dict[str, Any]
+Question = dict[str, str]
+
+_TABLES: dict[str, tuple[Question, ...]] = {
     "steps": ({"shape": "breakdown"},),
     "shapes": ({"shape": "shapes"},),
     "kernels": ({"shape": "kernels"}, {"shape": "kernels", "by": "launch"}),
@@ -28,85 +32,109 @@ _TABLES = {
     "critical-path": ({"shape": "critical-path"},),
     "ranks": ({"shape": "ranks"},),
 }
-_CUT = ("rows", "steps", "ops", "segments")
-_MERGED, _EXECUTION, _DURATION = 5, 6, 2
-"""Places in a block of the timeline."""
+"""The questions behind each table of the Trace tab."""
 
-Json = dict[str, Any]
+_LISTS = ("rows", "steps", "ops", "segments")
+"""Lists of a document that are cut to the report's rows."""
+
+# Places in a block of the timeline.
+_DURATION = 2
+_COUNT = 5
+_EXECUTION = 6
 
 
 def newest_profiles(refs: Sequence[RecordRef], extent: Extent) -> list[RecordRef]:
-    """The profiles of which a report holds the single executions."""
-    return sorted(refs, key=lambda ref: -ref.written_wall_ns)[: extent.profiles]
+    """The profiles whose trace a report holds."""
+    newest_first = sorted(refs, key=lambda ref: -ref.written_wall_ns)
+    return newest_first[: extent.profiles]
 
 
 def trace_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
-    """The tables and pictures of the newest profiles."""
+    """The traces of the newest profiles."""
     for ref in newest_profiles(refs, extent):
-        yield from pane_documents(source, ref, extent)
+        yield from _profile_entries(source, ref, extent)
 
 
-def pane_documents(source: Source, ref: RecordRef, extent: Extent) -> Iterator[SnapshotEntry]:
-    """The documents behind the panes of a profile."""
-    named = {"run": ref.run, "name": ref.name}
+def _profile_entries(source: Source, ref: RecordRef, extent: Extent) -> Iterator[SnapshotEntry]:
+    record = {"run": ref.run, "name": ref.name}
     try:
-        there = panes(source.select(ref.run, ref.name).executions().profile)
+        tables = panes(source.select(ref.run, ref.name).executions().profile)
     except StepscopeError:
         return  # Its views say why it cannot be read.
-    for question in (more for pane in there for more in _TABLES.get(pane, ())):
-        yield _kept(source, named | question, extent)
-    if "memory" in there:
-        yield from _memory(source, named, extent)
-    if "trace" in there:
-        yield from _trace(source, named, extent)
+    for table in tables:
+        for question in _TABLES.get(table, ()):
+            yield _entry(source, record | question, extent)
+    if "memory" in tables:
+        yield from _memory(source, record, extent)
+    if "trace" in tables:
+        yield from _timeline(source, record, extent)
 
 
-def _kept(source: Source, question: dict[str, str], extent: Extent) -> SnapshotEntry:
-    return entry("views", (question,), partial(_asked, source, question, extent))
+def _entry(source: Source, question: Question, extent: Extent) -> SnapshotEntry:
+    return entry("views", (question,), partial(_document, source, question, extent))
 
 
-def _asked(source: Source, question: dict[str, str], extent: Extent) -> Json:
-    document = documents.views(Query(source, {name: [text] for name, text in question.items()}))
-    return document | {name: document[name][: extent.rows] for name in _CUT if name in document}
+def _document(source: Source, question: Question, extent: Extent) -> Json:
+    texts = {name: [text] for name, text in question.items()}
+    document = documents.views(Query(source, texts))
+    for name in _LISTS:
+        if name in document:
+            document = document | {name: document[name][: extent.rows]}
+    return document
 
 
-def _memory(source: Source, named: dict[str, str], extent: Extent) -> Iterator[SnapshotEntry]:
-    """Of each device; without one, of that with the highest peak."""
-    wide = named | {"shape": "memory", "width_px": str(min(extent.points, MAX_WIDTH_PX))}
-    first = _kept(source, wide, extent)
-    yield SnapshotEntry("views", (named | {"shape": "memory"},), first.document, first.error)
-    for device in (first.document or {}).get("devices", ()):
-        one = _kept(source, wide | {"device": device}, extent)
-        yield SnapshotEntry("views", (named | {"shape": "memory", "device": device},), one.document, one.error)
+def _under(question: Question, answer: SnapshotEntry) -> SnapshotEntry:
+    """The same answer to a question without the resolution, which the panel asks for by its width."""
+    return SnapshotEntry("views", (question,), answer.document, answer.error)
 
 
-def _trace(source: Source, named: dict[str, str], extent: Extent) -> Iterator[SnapshotEntry]:
-    question = named | {"shape": "timeline"}
-    wide = question | {"width_px": str(MAX_WIDTH_PX)}
-    whole = _kept(source, wide, extent)
-    yield SnapshotEntry("views", (question,), whole.document, whole.error)
+def _memory(source: Source, record: Question, extent: Extent) -> Iterator[SnapshotEntry]:
+    """Memory of each device, and of the one with the highest peak where none is named."""
+    question = record | {"shape": "memory"}
+    resolution = {"width_px": str(min(extent.points, MAX_WIDTH_PX))}
+    highest = _entry(source, question | resolution, extent)
+    yield _under(question, highest)
+    if highest.document is None:
+        return
+    for device in highest.document["devices"]:
+        of_device = question | {"device": device}
+        yield _under(of_device, _entry(source, of_device | resolution, extent))
+
+
+def _timeline(source: Source, record: Question, extent: Extent) -> Iterator[SnapshotEntry]:
+    """The timeline as a whole, windows of it, and the details of its longest executions."""
+    question = record | {"shape": "timeline"}
+    resolution = {"width_px": str(MAX_WIDTH_PX)}
+    whole = _entry(source, question | resolution, extent)
+    yield _under(question, whole)
     if whole.document is None:
         return
-    blocks = [block for lane in whole.document["lanes"] for block in lane["blocks"]]
-    if any(block[_MERGED] > 1 for block in blocks):
-        for start, end in _windows(whole.document["first_ps"], whole.document["last_ps"], extent.windows):
-            window = {"start_ps": str(start), "end_ps": str(end)}
-            part = _kept(source, wide | window, extent)
-            yield SnapshotEntry("views", (question | window,), part.document, part.error)
-    blocks.sort(key=lambda block: -block[_DURATION])
-    for block in [block for block in blocks if block[_MERGED] == 1][: extent.details]:
-        event = named | {"shape": "event", "id": str(block[_EXECUTION])}
+
+    blocks = []
+    for lane in whole.document["lanes"]:
+        blocks += lane["blocks"]
+    single = [block for block in blocks if block[_COUNT] == 1]
+    if len(single) < len(blocks):
+        first_ps = whole.document["first_ps"]
+        last_ps = whole.document["last_ps"]
+        for start_ps, end_ps in _windows(first_ps, last_ps, extent.windows):
+            window = question | {"start_ps": str(start_ps), "end_ps": str(end_ps)}
+            yield _under(window, _entry(source, window | resolution, extent))
+
+    single.sort(key=lambda block: -block[_DURATION])
+    for block in single[: extent.details]:
+        event = record | {"shape": "event", "id": str(block[_EXECUTION])}
         yield entry("views", (event,), partial(_event, source, event, extent))
 
 
-def _event(source: Source, question: dict[str, str], extent: Extent) -> Json:
-    document = _asked(source, question, extent)
+def _event(source: Source, question: Question, extent: Extent) -> Json:
+    document = _document(source, question, extent)
     return document | {"arrows": document["arrows"][:MOST_ARROWS]}
 
 
-def _windows(first: int, last: int, count: int) -> Iterator[tuple[int, int]]:
+def _windows(first_ps: int, last_ps: int, count: int) -> Iterator[tuple[int, int]]:
     """Windows of one length that cover a time, each overlapping the next by half."""
-    half = -(-(last - first) // (count + 1))
+    half_ps = -(-(last_ps - first_ps) // (count + 1))
     for number in range(count):
-        start = first + number * half
-        yield start, min(start + 2 * half, last)
+        start_ps = first_ps + number * half_ps
+        yield start_ps, min(start_ps + 2 * half_ps, last_ps)

@@ -38,11 +38,12 @@ class Opened:
 def open_rows(tree: Tree, opened: Opened, matched: Bools | None = None) -> Bools:
     """Whether each row shows its children."""
     flags: Bools = tree.depth < opened.depth
-    for row in opened.below:
-        if abs(row) < len(tree):
-            flags[abs(row) : int(tree.end[abs(row)])] = row >= 0
-    inside = [i for i in opened.toggled if 0 <= i < len(tree)]
-    flags[inside] = ~flags[inside]
+    for signed_row in opened.below:
+        row = abs(signed_row)
+        if row < len(tree):
+            flags[row : int(tree.end[row])] = signed_row >= 0
+    toggled = [row for row in opened.toggled if 0 <= row < len(tree)]
+    flags[toggled] = ~flags[toggled]
     if matched is not None:
         flags |= tree.sums(matched.astype(np.int64)) > matched
     return flags & (tree.children > 0)
@@ -110,31 +111,40 @@ class Icicle:
         return np.asarray(np.cumsum(values - gone))
 
     def rectangles(self, root: int, width_px: int, max_depth: int) -> Rectangles:
-        """The rectangles below and including a root that are at least a pixel wide, or of more than
-        MAX_RECTANGLES the widest; the rest folded per parent.
+        """The rectangles below and including a root.
+
+        Those at least a pixel wide are drawn, of more than MAX_RECTANGLES the widest. The rest is folded into one
+        rectangle for each parent.
         """
         width = self._width
         total = float(width[root]) if len(width) else 0.0
         if total <= 0:
             empty = np.empty(0, np.int64)
-            return Rectangles(empty, empty, empty.astype(float), empty.astype(float), empty)
+            nowhere = np.empty(0, np.float64)
+            return Rectangles(row=empty, depth=empty, start=nowhere, stop=nowhere, folded=empty)
+
         rows = np.arange(root, int(self.tree.end[root]))
         rows = rows[self.tree.depth[rows] - self.tree.depth[root] < max_depth]
         wide = width[rows] * max(width_px, 1) >= total
         if np.count_nonzero(wide) > MAX_RECTANGLES:
-            # Of rows as wide as each other those above come first, so that nothing is kept without its parent.
-            drawn = np.flatnonzero(wide)
-            wide[drawn[np.argsort(-width[rows[drawn]], kind="stable")[MAX_RECTANGLES:]]] = False
+            # Among rows of one width ancestors come first, so that none is drawn without its parent.
+            candidates = np.flatnonzero(wide)
+            widest_first = candidates[np.argsort(-width[rows[candidates]], kind="stable")]
+            wide[widest_first[MAX_RECTANGLES:]] = False
             wide[0] = True
+
         shown, start, used = self._placed(rows[wide], root)
-        parents, folded, count = self._folded(rows[~wide], shown)
-        fold_start = start[np.searchsorted(shown, parents)] + used[np.searchsorted(shown, parents)]
+        parents, folded_width, folded_count = self._folded(rows[~wide], shown)
+        place = np.searchsorted(shown, parents)
+        fold_start = start[place] + used[place]
+        depth = np.concatenate((self.tree.depth[shown], self.tree.depth[parents] + 1))
+        stop = np.concatenate((start + width[shown], fold_start + folded_width))
         return Rectangles(
-            np.concatenate((shown, np.full(len(parents), -1))),
-            np.concatenate((self.tree.depth[shown], self.tree.depth[parents] + 1)) - self.tree.depth[root],
-            np.concatenate((start, fold_start)) / total,
-            np.minimum(np.concatenate((start + width[shown], fold_start + folded)) / total, 1.0),
-            np.concatenate((np.zeros(len(shown), np.int64), count)),
+            row=np.concatenate((shown, np.full(len(parents), -1))),
+            depth=depth - self.tree.depth[root],
+            start=np.concatenate((start, fold_start)) / total,
+            stop=np.minimum(stop / total, 1.0),
+            folded=np.concatenate((np.zeros(len(shown), np.int64), folded_count)),
         )
 
     def _placed(self, rows: Ints, root: int) -> tuple[Ints, Floats, Floats]:
@@ -145,21 +155,25 @@ class Icicle:
         Returns:
             The rows that are left, where each starts, and how much of each its children take.
         """
-        depth, parent = self.tree.depth[rows], np.searchsorted(rows, self.tree.parent[rows])
+        depth = self.tree.depth[rows]
+        parent = np.searchsorted(rows, self.tree.parent[rows])
         width = self._width[rows]
-        start, used = np.zeros(len(rows)), np.zeros(len(rows))
-        kept = rows == root
+        start = np.zeros(len(rows))
+        used = np.zeros(len(rows))
+        is_placed = rows == root
         for level in levels(depth)[1:]:
-            level = level[(rows[np.minimum(parent[level], len(rows) - 1)] == self.tree.parent[rows[level]])]
-            level = level[kept[parent[level]]]
+            has_parent = rows[np.minimum(parent[level], len(rows) - 1)] == self.tree.parent[rows[level]]
+            level = level[has_parent]
+            level = level[is_placed[parent[level]]]
             level = level[np.lexsort((-width[level], parent[level]))]
             before = np.cumsum(width[level]) - width[level]
             first = np.flatnonzero(np.diff(parent[level], prepend=-1))
-            group = np.repeat(before[first], np.diff(first, append=len(level)))
-            start[level] = start[parent[level]] + before - group
-            kept[level] = True
+            siblings = np.diff(first, append=len(level))
+            before_siblings = np.repeat(before[first], siblings)
+            start[level] = start[parent[level]] + before - before_siblings
+            is_placed[level] = True
             np.add.at(used, parent[level], width[level])
-        return rows[kept], start[kept], used[kept]
+        return rows[is_placed], start[is_placed], used[is_placed]
 
     def _folded(self, narrow: Ints, shown: Ints) -> tuple[Ints, Floats, Ints]:
         """The parents of narrow rows among those shown, and how wide and how many the narrow ones are together."""

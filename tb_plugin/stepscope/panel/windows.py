@@ -1,4 +1,4 @@
-"""What the panel asks of a view: the rows in sight, an icicle, one row. Answers do not grow with the tree."""
+"""Windows of a view for the panel: the rows in sight, an icicle, one row. Answers do not grow with the tree."""
 
 from __future__ import annotations
 
@@ -64,32 +64,42 @@ class Windows:
     def rows(self, window: RowWindow) -> dict[str, Any]:
         """The rows in sight."""
         self.check_row(window.root)
-        matched = self._matched(window.search) if window.search else None
         is_open, visible = self._in_sight(dataclasses.replace(window, offset=0, limit=0, match=0))
+        offset = max(window.offset, 0)
         limit = min(max(window.limit, 0), MAX_ROWS)
-        rows = visible[max(window.offset, 0) :][:limit]
+        rows = visible[offset : offset + limit]
+
+        matched = None
+        matches = None
+        if window.search:
+            matched = self._matched(window.search)
+            matches = self._matches(window, matched, visible)
         return {
             "total_rows": len(self.tree),
             "visible_rows": len(visible),
-            "offset": max(window.offset, 0),
+            "offset": offset,
             "rows": self._described(rows, is_open, matched),
             "root": self._figures_of(0),
-            "matches": self._matches(window, matched, visible) if matched is not None else None,
+            "matches": matches,
         }
 
     def check_row(self, row: int) -> None:
         """Raises NotFound where the view has no such row."""
         if not 0 <= row < len(self.tree):
-            raise NotFound(f"no row {row} among {len(self.tree)}", remedy="Load the view again")
+            found = f"row {row} not found among {len(self.tree):,}"
+            raise NotFound(found, remedy="Load the view again")
 
     def _shown(self, window: RowWindow) -> tuple[Bools, Ints]:
         """Which rows are open, and those in sight in the order in which they are shown."""
-        if not window.sort:
-            is_open = open_rows(self.tree, window.opened, self._matched(window.search) if window.search else None)
-            return is_open, visible_rows(self.tree, is_open, window.root)
-        is_open, rows = self._in_sight(dataclasses.replace(window, sort=""))
-        key = self._key(window.sort.removeprefix("-"), rows)
-        return is_open, sorted_rows(self.tree, rows, -key if window.sort.startswith("-") else key)
+        if window.sort:
+            is_open, rows = self._in_sight(dataclasses.replace(window, sort=""))
+            key = self._key(window.sort.removeprefix("-"), rows)
+            if window.sort.startswith("-"):
+                key = -key
+            return is_open, sorted_rows(self.tree, rows, key)
+        matched = self._matched(window.search) if window.search else None
+        is_open = open_rows(self.tree, window.opened, matched)
+        return is_open, visible_rows(self.tree, is_open, window.root)
 
     def _key(self, field: str, rows: Ints) -> Ints:
         if field == "name":
@@ -98,27 +108,23 @@ class Windows:
         return self.result.exact(field, rows)
 
     def _searched(self, search: str) -> Bools:
-        found = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
-        if found:
-            return self.result.search(found[1], regex=True, ignore_case=bool(found[2]))
+        pattern = re.fullmatch(r"/(.+)/(i?)", search, re.DOTALL)
+        if pattern:
+            return self.result.search(pattern[1], regex=True, ignore_case=bool(pattern[2]))
         return self.result.search(search, regex=False, ignore_case=True)
 
     def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
         names = self.result.names(rows)
-        kinds = self.result.kind_words(rows)
-        colors = self.result.op_types(rows)
-        shares = self.result.shares(rows)
-        figures = self.result.figures(rows)
+        kinds = self.result.op_types(rows)
+        metrics = self.result.figures(rows)
         launched = self.result.launched(rows)
         described: list[dict[str, Any]] = []
-        for i, row in enumerate(rows.tolist()):
-            one = {
+        for place, row in enumerate(rows.tolist()):
+            fields = {
                 "id": row,
-                "name": names[i],
-                "kind": kinds[i],
-                "color": colors[i],
-                "share": shares[i],
-                "launched": launched[i],
+                "name": names[place],
+                "kind": kinds[place],
+                "launched": launched[place],
                 "depth": int(self.tree.depth[row]),
                 "parent": int(self.tree.parent[row]),
                 "children": int(self.tree.children[row]),
@@ -126,7 +132,9 @@ class Windows:
                 "open": bool(is_open[row]),
                 "matched": bool(matched is not None and matched[row]),
             }
-            described.append(one | {field: values[i] for field, values in figures.items()})
+            for metric, values in metrics.items():
+                fields[metric] = values[place]
+            described.append(fields)
         return described
 
     def _figures_of(self, row: int) -> dict[str, Any]:
@@ -136,49 +144,60 @@ class Windows:
 
     def _matches(self, window: RowWindow, matched: Bools, visible: Ints) -> dict[str, Any]:
         shown = np.flatnonzero(matched[visible])
-        index = min(max(window.match, 0), max(len(shown) - 1, 0))
+        share = self._share(matched)
+        if not len(shown):
+            return {"count": 0, "index": 0, "row_offset": None, "id": None, "share": share}
+        index = min(max(window.match, 0), len(shown) - 1)
+        offset = int(shown[index])
         return {
             "count": len(shown),
             "index": index,
-            "row_offset": int(shown[index]) if len(shown) else None,
-            "id": int(visible[shown[index]]) if len(shown) else None,
-            "share": self._share(matched),
+            "row_offset": offset,
+            "id": int(visible[offset]),
+            "share": share,
         }
 
     def _share(self, matched: Bools) -> dict[str, float]:
-        """For each total, the share that rows with a match, counted once with all below them, have of the root."""
-        top = np.flatnonzero(matched & (self.tree.path_sums(matched.astype(np.int64)) == 1))
+        """For each total, the share of the root that rows with a match have, counted once with all below them."""
+        matches_above = self.tree.path_sums(matched.astype(np.int64))
+        outermost = np.flatnonzero(matched & (matches_above == 1))
         shares: dict[str, float] = {}
-        for field in (f.name for f in self.result.fields if f.total):
-            addends = self.result.addends(field)
-            whole = int(addends[0])
-            if whole > 0:
-                shares[field] = int(addends[top].sum()) / whole
+        for spec in self.result.fields:
+            if not spec.total:
+                continue
+            root = int(self.result.exact(spec.name, [0])[0])
+            if root > 0:
+                shares[spec.name] = int(self.result.exact(spec.name, outermost).sum()) / root
         return shares
 
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
         """The rectangles of an icicle of a total."""
         self.check_row(root)
         metric = self.total(metric or self.default_metric)
-        found = self._icicle(metric).rectangles(root, min(width_px, MAX_WIDTH_PX), min(max_depth, MAX_DEPTH))
-        real = found.row[found.row >= 0]
-        names, name_index = _indexed(self.result.names(real))
-        colors, color_index = _indexed(self.result.op_types(real))
-        fill = [-1] * (len(found.row) - len(real))
+        drawn = self._icicle(metric).rectangles(
+            root=root,
+            width_px=min(width_px, MAX_WIDTH_PX),
+            max_depth=min(max_depth, MAX_DEPTH),
+        )
+        # Rectangles that stand for folded rows come last, and have neither name nor colour.
+        rows = drawn.row[drawn.row >= 0]
+        names, name_index = _indexed(self.result.names(rows))
+        colors, color_index = _indexed(self.result.op_types(rows))
+        nameless = [-1] * (len(drawn.row) - len(rows))
         columns = (
-            found.row.tolist(),
-            found.depth.tolist(),
-            np.round(found.start, 6).tolist(),
-            np.round(found.stop, 6).tolist(),
-            name_index + fill,
-            color_index + fill,
-            found.folded.tolist(),
+            drawn.row.tolist(),
+            drawn.depth.tolist(),
+            np.round(drawn.start, 6).tolist(),
+            np.round(drawn.stop, 6).tolist(),
+            name_index + nameless,
+            color_index + nameless,
+            drawn.folded.tolist(),
         )
         return {
             "metric": metric,
             "root": root,
             "total": self.result.figures(np.array([root]))[metric][0],
-            "depths": int(found.depth.max()) + 1 if len(found.depth) else 0,
+            "depths": int(drawn.depth.max(initial=-1)) + 1,
             "rects": [list(rect) for rect in zip(*columns, strict=True)],
             "names": names,
             "colors": colors,
@@ -210,7 +229,8 @@ class Windows:
     @staticmethod
     def _require(name: str, known: list[str]) -> None:
         if name not in known:
-            raise OptionError(f"no figure {name!r}", where="query", remedy=f"Choose from {', '.join(known)}")
+            remedy = f"Choose from: {', '.join(known)}"
+            raise OptionError(f"unknown metric {name!r}", where="query", remedy=remedy)
 
     def node(self, row: int) -> dict[str, Any]:
         """Everything about one row."""
