@@ -285,4 +285,4 @@ def test_too_little_memory_is_said(capsys: pytest.CaptureFixture[str], monkeypat
 
     monkeypatch.setattr("stepscope.sources.registry.open_path", refuse)
     assert main(["views", str(SAMPLE)]) == 1
-    assert "not enough memory" in capsys.readouterr().err
+    assert "out of memory" in capsys.readouterr().err

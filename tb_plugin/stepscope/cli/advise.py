@@ -11,10 +11,10 @@ from stepscope.cli.output import print_json, print_rows
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("advise", help="tfprof's four checkers")
+    parser = commands.add_parser("advise", help="run tfprof's four checkers")
     add_selection(parser, several=False)
-    parser.add_argument("--compat", choices=("tfprof",), help="tfprof's own words and figures")
-    parser.add_argument("--checkers", help="names with commas (default: all)")
+    parser.add_argument("--compat", choices=("tfprof",), help="reproduce tfprof's own output")
+    parser.add_argument("--checkers", help="comma-separated checker names (default: all)")
     parser.set_defaults(run_command=run)
 
 
@@ -26,10 +26,12 @@ def run(options: argparse.Namespace) -> int:
         print_json(advice)
         return 0
     if options.format == "csv":
-        rows = [{"checker": checker, "report": report} for checker, found in advice.items() for report in found]
+        rows = []
+        for checker, reports in advice.items():
+            rows += [{"checker": checker, "report": report} for report in reports]
         print_rows(rows, "csv")
         return 0
-    for checker, found in advice.items():
-        if found:
-            print(f"{checker}:", *found, sep="\n")
+    for checker, reports in advice.items():
+        if reports:
+            print(f"{checker}:", *reports, sep="\n")
     return 0

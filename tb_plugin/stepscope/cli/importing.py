@@ -11,11 +11,13 @@ from stepscope.cli.output import printable, say
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("import", help="bring files of other tools into a log directory")
+    parser = commands.add_parser("import", help="import files of other tools into a log directory")
     parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="file or folder")
-    parser.add_argument("--logdir", required=True, type=path, help="the log directory to write to")
-    parser.add_argument("--run", metavar="NAME", help="the run to write to; by default one per file, by its content")
-    parser.add_argument("--name", help="the records' name")
+    parser.add_argument("--logdir", required=True, type=path, help="log directory to write to")
+    parser.add_argument(
+        "--run", metavar="NAME", help="run name to write to (default: one per file, derived from its contents)"
+    )
+    parser.add_argument("--name", help="record name")
     parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: one per processor)")
     parser.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler to work on")
     parser.set_defaults(run_command=run)

@@ -64,10 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 0
     except OSError as error:
         what = f"{error.filename or 'output'}: {error.strerror or error}"
-        say(f"{what}. Check the path, its permissions and the room on the disk")
+        say(f"{what}. Check the path, its permissions, and free disk space")
         return 1
     except MemoryError:
-        say("there is not enough memory. Ask for less of it with --run and --name, or profile fewer steps")
+        say("out of memory. Select fewer records with --run and --name, or profile fewer steps")
         return 1
     except KeyboardInterrupt:
         return 130

@@ -6,7 +6,7 @@ import re
 import shutil
 import sys
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from dataclasses import dataclass
 from typing import Any
 
 import msgspec
@@ -19,6 +19,7 @@ from stepscope.model.diagnostic import Diagnostic
 MAX_TEXT = 60
 _LEAST_TEXT = 24
 _GAP = 2
+_MOST_PROBLEMS = 20
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
@@ -56,38 +57,63 @@ def print_rows(rows: Sequence[dict[str, Any]], form: str) -> None:
         _print_table(rows)
 
 
-def _columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
-    names: dict[str, None] = {}
-    for row in rows:
-        names.update(dict.fromkeys(row))
-    return list(names)
+@dataclass
+class _Column:
+    """A column of a printed table. Columns without text are aligned to the right."""
+
+    name: str
+    cells: list[str]
+    has_text: bool
+    width: int
+
+    def padded(self, text: str) -> str:
+        """The text in the column's width. Long texts lose their end, deep indentation is shortened."""
+        if len(text) > self.width:
+            words = text.lstrip()
+            indent = min(len(text) - len(words), self.width // 2)
+            text = " " * indent + words
+        if len(text) > self.width:
+            text = text[: self.width - 1] + "…"
+        return text.ljust(self.width) if self.has_text else text.rjust(self.width)
 
 
 def _print_table(rows: Sequence[Mapping[str, Any]]) -> None:
     if not rows:
         print("(nothing)")
         return
-    used = [c for c in _columns(rows) if any(row.get(c) not in (None, "", 0, [], {}) for row in rows)]
-    cells = [[_cell(row.get(column)) for column in used] for row in rows]
-    right = [all(not isinstance(row.get(c), str) for row in rows) for c in used]
-    widths = [max(len(name), *(len(row[i]) for row in cells)) for i, name in enumerate(used)]
+    columns = _columns(rows)
     limit = terminal_width()
-    _fit(widths, right, limit)
-    ends = accumulate(width + _GAP for width in widths)
-    fitting = max(1, sum(limit is None or end - _GAP <= limit for end in ends))
-    for line in (used, *cells):
-        print("  ".join(map(_padded, line[:fitting], widths, right)).rstrip()[:limit])
-    if fitting < len(used):
-        say(f"left out, see a wider terminal or --format csv: {', '.join(used[fitting:])}")
+    _fit(columns, limit)
+    fitting = _fitting(columns, limit)
+    _print_line(fitting, [column.name for column in fitting], limit)
+    for place in range(len(rows)):
+        _print_line(fitting, [column.cells[place] for column in fitting], limit)
+    hidden = [column.name for column in columns[len(fitting) :]]
+    if hidden:
+        names = ", ".join(hidden)
+        say(f"columns hidden to fit the terminal: {names}. Widen it or use --format csv")
 
 
-def _padded(text: str, width: int, right: bool) -> str:
-    """A cell of that width. What is too long loses its end, and what is indented deeply some of that."""
-    if len(text) > width:
-        words = text.lstrip()
-        text = " " * min(len(text) - len(words), width // 2) + words
-    cut = text if len(text) <= width else text[: width - 1] + "…"
-    return cut.rjust(width) if right else cut.ljust(width)
+def _columns(rows: Sequence[Mapping[str, Any]]) -> list[_Column]:
+    """The columns that have a value in any row."""
+    names: dict[str, None] = {}
+    for row in rows:
+        names.update(dict.fromkeys(row))
+    columns = []
+    for name in names:
+        values = [row.get(name) for row in rows]
+        if all(value in (None, "", 0, [], {}) for value in values):
+            continue
+        cells = [_cell(value) for value in values]
+        has_text = any(isinstance(value, str) for value in values)
+        width = max(len(name), *(len(cell) for cell in cells))
+        columns.append(_Column(name=name, cells=cells, has_text=has_text, width=width))
+    return columns
+
+
+def _print_line(columns: Sequence[_Column], texts: Sequence[str], limit: int | None) -> None:
+    padded = [column.padded(text) for column, text in zip(columns, texts, strict=True)]
+    print((" " * _GAP).join(padded).rstrip()[:limit])
 
 
 def terminal_width() -> int | None:
@@ -95,13 +121,29 @@ def terminal_width() -> int | None:
     return shutil.get_terminal_size((200, 24)).columns if sys.stdout.isatty() else None
 
 
-def _fit(widths: list[int], right: Sequence[bool], limit: int | None) -> None:
-    """Takes from the widest column of words what a table is too wide by, as long as it can still be read."""
-    over = 0 if limit is None else sum(widths) + _GAP * (len(widths) - 1) - limit
-    words = [at for at, is_right in enumerate(right) if not is_right]
-    if over > 0 and words:
-        widest = max(words, key=widths.__getitem__)
-        widths[widest] = max(widths[widest] - over, min(widths[widest], _LEAST_TEXT))
+def _fit(columns: Sequence[_Column], limit: int | None) -> None:
+    """Narrows the widest column of text by what the table is too wide, as long as it can still be read."""
+    if limit is None:
+        return
+    excess = sum(column.width for column in columns) + _GAP * (len(columns) - 1) - limit
+    with_text = [column for column in columns if column.has_text]
+    if excess <= 0 or not with_text:
+        return
+    widest = max(with_text, key=lambda column: column.width)
+    least = min(widest.width, _LEAST_TEXT)
+    widest.width = max(widest.width - excess, least)
+
+
+def _fitting(columns: Sequence[_Column], limit: int | None) -> Sequence[_Column]:
+    """The first columns, as many as the terminal has room for, but at least one."""
+    if limit is None:
+        return columns
+    used = -_GAP
+    for count, column in enumerate(columns):
+        used += _GAP + column.width
+        if used > limit:
+            return columns[: max(count, 1)]
+    return columns
 
 
 def _cell(value: Any) -> str:
@@ -113,7 +155,9 @@ def _cell(value: Any) -> str:
         return f"{value:,}"
     text = printable(str(value).expandtabs(1).replace("\n", " "))
     indent = len(text) - len(text.lstrip())
-    return text if len(text) - indent <= MAX_TEXT else text[: indent + MAX_TEXT - 1] + "…"
+    if len(text) - indent <= MAX_TEXT:
+        return text
+    return text[: indent + MAX_TEXT - 1] + "…"
 
 
 def printable(text: str) -> str:
@@ -128,11 +172,12 @@ def say(text: str) -> None:
 
 def print_problems(problems: Sequence[Diagnostic]) -> None:
     """Says on the error stream what could not be read."""
-    for problem in problems[:20]:
-        count = f" ({problem.count:,})" if problem.count > 1 and str(problem.count) not in problem.what else ""
+    for problem in problems[:_MOST_PROBLEMS]:
+        tells_count = problem.count < 2 or str(problem.count) in problem.what
+        count = "" if tells_count else f" ({problem.count:,})"
         say(f"{problem.where}: {problem.what}{count}. {problem.remedy}")
-    if len(problems) > 20:
-        say(f"and {len(problems) - 20} more")
+    if len(problems) > _MOST_PROBLEMS:
+        say(f"and {len(problems) - _MOST_PROBLEMS} more")
 
 
 def problems_of(answer: Any) -> list[Diagnostic]:

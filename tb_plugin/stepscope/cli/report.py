@@ -21,25 +21,25 @@ from stepscope.session.union import join
 _HELP = {
     "depth": "levels of each view",
     "rows": "rows of each view and comparison",
-    "details": "rows of each view with all that is known of them",
+    "details": "rows of each view with all details",
     "points": "points of each throughput series",
     "comparisons": "pairs of runs that are compared",
-    "profiles": "profiles with their single executions: steps, trace, kernels, launches, memory",
-    "windows": "parts of a trace that are kept in detail",
+    "profiles": "profiles with their trace: steps, timeline, kernels, launches, memory",
+    "windows": "windows of a timeline in detail",
     "callers": "rows of each view with their callers",
 }
 
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
-    text = "one self-contained page to attach or mail"
+    text = "write a single-file HTML report"
     parser = commands.add_parser("report", help=text, description=f"report: {text}.")
     parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="log directory, run, or file")
-    parser.add_argument("-o", "--output", required=True, type=path, metavar="FILE", help="where the page is written")
+    parser.add_argument("-o", "--output", required=True, type=path, metavar="FILE", help="file to write")
     parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be given several times")
     parser.add_argument("--name", help="the records' name")
     parser.add_argument("--record-step", type=int, help="the records' training step")
-    parser.add_argument("--title", help="what the page is called")
+    parser.add_argument("--title", help="title of the page")
     for field in fields(Extent):
         help_text = f"{_HELP[field.name]} (default {field.default})"
         parser.add_argument(f"--{field.name}", type=int, default=field.default, metavar="N", help=help_text)

@@ -16,7 +16,7 @@ CHECKPOINT_EVERY = 250
 EVALUATE_EVERY = 400
 FEATURES, HIDDEN = 256, 512
 
-Floats = NDArray[np.float32]
+Float32s = NDArray[np.float32]
 
 
 class Network:
@@ -29,16 +29,16 @@ class Network:
         self.first = random.standard_normal((FEATURES, HIDDEN), np.float32) / np.float32(16)
         self.second = random.standard_normal((HIDDEN, 1), np.float32) / np.float32(22)
 
-    def batch(self, size: int) -> tuple[Floats, Floats]:
+    def batch(self, size: int) -> tuple[Float32s, Float32s]:
         """Fresh inputs and what the teacher says of them."""
         inputs = self._random.standard_normal((size, FEATURES), np.float32)
         return inputs, np.tanh(inputs @ self._teacher)
 
-    def loss(self, inputs: Floats, wanted: Floats) -> float:
+    def loss(self, inputs: Float32s, wanted: Float32s) -> float:
         """Mean squared error."""
         return float(np.mean((np.maximum(inputs @ self.first, 0) @ self.second - wanted) ** 2))
 
-    def learn(self, inputs: Floats, wanted: Floats, rate: float = 1e-3) -> None:
+    def learn(self, inputs: Float32s, wanted: Float32s, rate: float = 1e-3) -> None:
         """One step of gradient descent."""
         hidden = np.maximum(inputs @ self.first, 0)
         error = (hidden @ self.second - wanted) / np.float32(len(inputs))
@@ -55,7 +55,8 @@ class Network:
 
 def train(directory: Path, seconds: float, batch: int = 64, stop: threading.Event | None = None) -> None:
     """Trains for some seconds, with checkpoints and evaluations, and logs samples per second."""
-    network, step = Network(), 0
+    network = Network()
+    step = 0
     until_s = time.monotonic() + seconds
     with stepscope.Writer(str(directory)) as writer:
         rate = writer.throughput("train", unit="samples", log_every=10)
