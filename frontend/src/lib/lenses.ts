@@ -40,7 +40,7 @@ export const LENS_INFO: Readonly<Record<RecordLens, LensInfo>> = {
     needsRows: false,
     nothingLogged: "No throughput is logged here",
     howToLog:
-      'with stepscope.Writer(LOGDIR) as writer:\n    rate = writer.throughput("train", unit="samples", log_every=10)\n    for step, batch in enumerate(loader):\n        ...\n        rate.add(len(batch), step=step)',
+      'from stepscope.shim.loops import timed_batches\nwith stepscope.Writer(LOGDIR) as writer:\n    rate = writer.throughput("train", unit="samples", log_every=10)\n    for step, batch in enumerate(timed_batches(loader, rate)):\n        ...\n        rate.add(len(batch), step=step)',
   },
   incore: {
     title: "In-core",

@@ -14,8 +14,51 @@ interface ChartProps {
   readonly x: XKind;
 }
 
+/** Series of one unit whose rates are further apart than this are drawn in charts of their own. */
+const FAR_APART = 20;
+
+/** A chart for each unit and scale of rates; one chart of speed-ups or step times. */
+export function ThroughputCharts({ shown, picked, x }: ChartProps) {
+  const { chart } = useSession().state.value;
+  const groups = chart === "rate" ? groupsOf(shown) : [shown];
+  return (
+    <>
+      {groups.map((group) => (
+        <ThroughputChart
+          key={group.map(({ label }) => label).join("\n")}
+          shown={group}
+          picked={groups.length > 1 && picked && !group.includes(picked) ? group[0] : picked}
+          x={x}
+        />
+      ))}
+    </>
+  );
+}
+
+/** The series by unit, and of one unit by scale. */
+export function groupsOf(shown: readonly Shown[]): Shown[][] {
+  const units = [...new Set(shown.map(({ series }) => series.unit))];
+  return units.flatMap((unit) => byScale(shown.filter(({ series }) => series.unit === unit)));
+}
+
+function byScale(shown: readonly Shown[]): Shown[][] {
+  const rate = ({ series }: Shown) => series.statistics.whole_time.per_sec ?? series.statistics.windowed.per_sec ?? 0;
+  const known = shown.filter((one) => rate(one) > 0).sort((one, other) => rate(one) - rate(other));
+  const groups: Shown[][] = [];
+  for (const one of known) {
+    const last = groups.at(-1)?.at(-1);
+    if (last === undefined || rate(one) > FAR_APART * rate(last)) groups.push([]);
+    groups.at(-1)?.push(one);
+  }
+  const unknown = shown.filter((one) => !(rate(one) > 0));
+  if (groups.length === 0) return [unknown];
+  groups[0]?.push(...unknown);
+  // In the order that the legend has.
+  return groups.map((group) => shown.filter((one) => group.includes(one)));
+}
+
 /** What the lens draws: the rates, how much faster than the baseline they are, or how long steps take. */
-export function ThroughputChart({ shown, picked, x }: ChartProps) {
+function ThroughputChart({ shown, picked, x }: ChartProps) {
   const session = useSession();
   const { rate, y, zoom, compare } = session.state.value;
   const chart = availableCharts(shown, compare).includes(session.state.value.chart)

@@ -47,6 +47,8 @@ export interface StatisticsDocument {
   readonly step_time: StepTimeDocument | null;
   readonly data_wait_share: Figure;
   readonly mfu: Figure;
+  /** As the source states them. */
+  readonly stated?: { readonly tflops_per_device: Figure; readonly mfu: Figure } | null;
   readonly time_left_ns: Figure;
 }
 
@@ -90,15 +92,19 @@ export interface JobDocument {
   readonly avg_samples_per_sec?: readonly Figure[];
 }
 
-/** Whether a run and its baseline differ in speed, or only as their speed varies anyway. */
+/** The difference of one displayed rate from the baseline's, and whether it is significant. */
+export interface DifferenceDocument {
+  readonly verdict: "different" | "indistinguishable" | "too_short";
+  readonly sentence: string;
+}
+
+/** Whether a run and its baseline differ in speed. */
 export interface SignificanceDocument {
   readonly series: string;
-  readonly verdict: "different" | "indistinguishable" | "too_short";
-  /** Samples per second, of the run less the baseline. */
-  readonly difference?: number;
-  readonly standard_error?: number;
-  readonly a_effective_blocks?: number;
-  readonly b_effective_blocks?: number;
+  readonly figures?: {
+    readonly whole_time?: DifferenceDocument;
+    readonly [figure: string]: DifferenceDocument | undefined;
+  };
 }
 
 export interface ComparedDocument {

@@ -9,15 +9,18 @@ import { lensVersion, useDocument } from "../ui/documents";
 import { type Session, useCommands, useSession } from "../ui/session";
 import { Empty, Loaded, Problems } from "../ui/states";
 import { Annotations } from "./annotations";
-import { ThroughputChart } from "./charts";
+import { ThroughputCharts } from "./charts";
 import type { ThroughputDocument } from "./document";
 import { Headline } from "./headline";
 import { jobSentence, together } from "./jobs";
 import { labels, xKinds } from "./lines";
 import type { Shown } from "./shown";
-import { type Found, significanceSentence, useSignificance } from "./significance";
+import { type Found, significanceSentences, useSignificance } from "./significance";
 import { StatisticsTable } from "./statistics";
 import { Legend, ThroughputToolbar } from "./toolbar";
+
+/** Disturbances above the chart. */
+const MOST_TITLES = 3;
 
 /** More points than pixels would only cost; extremes are kept by the server. Many runs share what a screen can show. */
 const POINTS_IN_ALL = 80_000;
@@ -65,7 +68,8 @@ function Throughput({ document }: { document: ThroughputDocument }) {
       <Legend shown={shown} />
       <Problems problems={problems} />
       {picked && <Headline shown={picked} several={shown.length > 1} />}
-      <ThroughputChart shown={shown} picked={picked} x={x} />
+      {picked && <Disturbances shown={picked} />}
+      <ThroughputCharts shown={shown} picked={picked} x={x} />
       <ul class="plain foot-note">
         {notes(document, picked, found, state.compare).map((note) => (
           <li key={note}>{note}</li>
@@ -76,6 +80,19 @@ function Throughput({ document }: { document: ThroughputDocument }) {
         {picked && picked.series.annotations.length > 0 && <Annotations shown={picked} x={x} />}
       </div>
     </>
+  );
+}
+
+/** What disturbed the picked run most, above the chart; the list below has all of it. */
+function Disturbances({ shown }: { shown: Shown }) {
+  const titles = [...new Set(shown.series.annotations.map(({ title }) => title))];
+  if (titles.length === 0) return null;
+  const more = titles.length > MOST_TITLES ? ` and ${titles.length - MOST_TITLES} more below` : "";
+  return (
+    <p class="foot-note" aria-label="Disturbances">
+      <strong>Disturbed by:</strong> {titles.slice(0, MOST_TITLES).join("; ")}
+      {more}
+    </p>
   );
 }
 
@@ -116,7 +133,7 @@ function notes(document: ThroughputDocument, picked: Shown | undefined, found: F
   return [
     measuredAt(document),
     ...(document.jobs ?? []).map(jobSentence),
-    ...(sure ? [significanceSentence(sure, picked.label, baseline, picked.series.unit)] : []),
+    ...(sure ? significanceSentences(sure, picked.label, baseline) : []),
   ];
 }
 

@@ -37,24 +37,16 @@ export function useSignificance(session: Session, document: ThroughputDocument, 
   return ({ series }) => resources.get(series.run)?.data.value?.significance?.find((one) => one.series === series.name);
 }
 
-const SURE = { different: "real", indistinguishable: "within noise", too_short: "too short" } as const;
+const VERDICTS = { different: "significant", indistinguishable: "not significant", too_short: "too short" } as const;
 
-/** The verdict in a word or two. */
+/** The verdict on the difference in GlobalRate, in a word or two. */
 export function sure(found: SignificanceDocument | undefined): string | null {
-  return found === undefined ? null : SURE[found.verdict];
+  const verdict = found?.figures?.whole_time?.verdict;
+  return verdict === undefined ? null : VERDICTS[verdict];
 }
 
-/** Whether a run differs from the baseline, in a sentence with what it rests on. */
-export function significanceSentence(found: SignificanceDocument, run: string, baseline: string, unit: string): string {
-  const { difference, standard_error: error } = found;
-  if (found.verdict === "too_short" || difference === undefined || error === undefined) {
-    return `${run} against ${baseline}: too short to say whether the difference is more than chance.`;
-  }
-  const rate = (value: number) => Math.abs(value).toLocaleString(undefined, { maximumSignificantDigits: 3 });
-  const which = difference < 0 ? "slower" : "faster";
-  const [a, b] = [found.a_effective_blocks ?? 0, found.b_effective_blocks ?? 0].map(Math.round);
-  const apart = error > 0 ? `${rate(difference / error)} standard errors` : "no spread at all";
-  const basis = `${apart}, worth ${a} and ${b} independent stretches of the runs`;
-  const what = found.verdict === "different" ? "more than chance" : "no more than rates vary anyway";
-  return `${run} trains ${rate(difference)} ± ${rate(error)} ${unit}/s ${which} than ${baseline}: ${what} (${basis}).`;
+/** The difference of each displayed rate from the baseline, with its interval and verdict. */
+export function significanceSentences(found: SignificanceDocument, run: string, baseline: string): string[] {
+  const sentences = Object.values(found.figures ?? {}).map((figure) => figure?.sentence ?? "");
+  return sentences.filter((sentence) => sentence !== "").map((sentence) => `${run} against ${baseline}. ${sentence}`);
 }

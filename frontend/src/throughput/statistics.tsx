@@ -126,8 +126,8 @@ function columnsOf(shown: readonly Shown[], compare: string, found: Found): Data
     }),
     wordColumn<Shown>({
       key: "sure",
-      title: "more than chance",
-      help: "Whether the mean rates of training, without known pauses, lie further apart than they vary anyway; the sentence under the chart says it of the run that is picked",
+      title: "significant",
+      help: "Whether the difference in GlobalRate is statistically significant (95 % interval); sentences under the chart give the interval of each rate",
       value: (one) => sure(found(one)),
     }),
     ...figures,

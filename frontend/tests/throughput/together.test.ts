@@ -1,7 +1,9 @@
 import { expect, test } from "vitest";
+import { groupsOf } from "../../src/throughput/charts";
 import type { JobDocument } from "../../src/throughput/document";
 import { jobSentence, together } from "../../src/throughput/jobs";
-import { significanceSentence, sure } from "../../src/throughput/significance";
+import type { Shown } from "../../src/throughput/shown";
+import { significanceSentences, sure } from "../../src/throughput/significance";
 
 const JOB: JobDocument = {
   job: "job7",
@@ -35,31 +37,36 @@ test("the slowest rank is named", () => {
   expect(jobSentence({ ...JOB, slowest_rank: null })).not.toContain("slowest");
 });
 
-const FOUND = {
-  series: "train",
-  verdict: "different",
-  difference: -20,
-  standard_error: 2,
-  a_effective_blocks: 12.4,
-  b_effective_blocks: 16,
-} as const;
+const SENTENCE =
+  "GlobalRate: 300 against 320 samples/s, -20 (95 % interval -24 to -16 samples/s): a significant difference.";
 
-test("a difference is told with how sure it is, and on how many independent stretches it rests", () => {
-  const sentence = significanceSentence(FOUND, "b", "a", "samples");
-  expect(sentence).toMatch(/^b trains 20\.?0* ± 2\.?0* samples\/s slower than a: more than chance/);
-  expect(sentence).toContain("(10 standard errors, worth 12 and 16 independent stretches of the runs)");
-  expect(sure(FOUND)).toBe("real");
+test("each rate's difference is told with its interval, beside a verdict of the same rate", () => {
+  const found = { series: "train", figures: { whole_time: { verdict: "different", sentence: SENTENCE } } } as const;
+  expect(significanceSentences(found, "b", "a")).toEqual([`b against a. ${SENTENCE}`]);
+  expect(sure(found)).toBe("significant");
 });
 
-test("what may be chance is told so", () => {
-  const found = { ...FOUND, verdict: "indistinguishable", difference: 1 } as const;
-  expect(significanceSentence(found, "b", "a", "samples")).toContain("faster than a: no more than rates vary anyway");
-  expect(sure(found)).toBe("within noise");
-});
-
-test("of too short a run nothing is said, and nothing of one that was not compared", () => {
-  const found = { series: "train", verdict: "too_short" } as const;
-  expect(significanceSentence(found, "b", "a", "samples")).toContain("too short to say");
-  expect(sure(found)).toBe("too short");
+test("a difference that is not significant or cannot be tested is told so", () => {
+  const found = (verdict: "indistinguishable" | "too_short") =>
+    ({ series: "train", figures: { whole_time: { verdict, sentence: "" } } }) as const;
+  expect(sure(found("indistinguishable"))).toBe("not significant");
+  expect(sure(found("too_short"))).toBe("too short");
   expect(sure(undefined)).toBeNull();
+});
+
+function drawn(label: string, unit: string, perSec: number | null): Shown {
+  const statistics = { whole_time: { per_sec: perSec }, windowed: { per_sec: null } };
+  return { label, colour: "", muted: false, note: "", series: { run: label, unit, statistics } } as unknown as Shown;
+}
+
+test("series of other units or scales are drawn in charts of their own", () => {
+  const shown = [
+    drawn("a", "samples", 300),
+    drawn("b", "tokens", 300_000),
+    drawn("c", "samples", 9_000),
+    drawn("d", "samples", 310),
+    drawn("e", "samples", null),
+  ];
+  const labels = groupsOf(shown).map((group) => group.map(({ label }) => label));
+  expect(labels).toEqual([["a", "d", "e"], ["c"], ["b"]]);
 });

@@ -53,7 +53,13 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         self._last_batch = -1
 
     def on_train_batch_end(self, batch: int, logs: Any = None) -> None:
-        """Counts the batches since the last call: several where `steps_per_execution` is set."""
+        """Counts the batches since the last call: several where `steps_per_execution` is set.
+
+        Keras numbers the last execution of an epoch as if it were a whole one: an epoch never has more than its steps.
+        """
+        steps = self.params.get("steps")
+        if steps:
+            batch = min(batch, steps - 1)
         self._step += batch - self._last_batch
         self._series.add(self._counted(batch), step=self._step)
         self._last_batch = batch

@@ -22,13 +22,6 @@ from stepscope.lenses.throughput.table import (
 from stepscope.model.columns import Record
 from stepscope.model.throughput import Throughput
 
-_VERDICTS = {
-    "different": "{series}: mean training rates differ by {difference:+,.4g} ± {standard_error:.2g} per second.",
-    "indistinguishable": "{series}: mean training rates differ by {difference:+,.4g} per second,"
-    " which is not significant.",
-    "too_short": "{series}: too few samples to test whether the difference is significant.",
-}
-
 
 class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputResult]):
     """Rates of training, and what disturbed them."""
@@ -40,9 +33,10 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
     options_type = ThroughputOptions
     shows: ClassVar[Shows] = "runs"
     how_to_log = (
+        "from stepscope.shim.loops import timed_batches\n"
         "with stepscope.Writer(LOGDIR) as writer:\n"
         '    rate = writer.throughput("train", unit="samples", log_every=10)\n'
-        "    for step, batch in enumerate(loader):\n"
+        "    for step, batch in enumerate(timed_batches(loader, rate)):\n"
         "        ...\n"
         "        rate.add(len(batch), step=step)"
     )
@@ -67,8 +61,12 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
         return {"significance": significance(a, b)}
 
     def comparison_sentences(self, document: Document) -> list[str]:
-        """One verdict for each series."""
-        return [_VERDICTS[row["verdict"]].format(**row) for row in document["significance"]]
+        """One sentence for each displayed rate of each series: its difference, interval and verdict."""
+        sentences = []
+        for row in document["significance"]:
+            for figure in row["figures"].values():
+                sentences.append(f"{row['series']}: {figure['sentence']}")
+        return sentences
 
     def rows(self, document: Document, options: ThroughputOptions) -> list[Row]:
         """The samples of all series."""

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from stepscope.lenses.throughput.differences import differences
 from stepscope.lenses.throughput.result import Series, ThroughputResult
 from stepscope.model.arrays import F64
 from stepscope.model.throughput import PAUSE_KINDS
@@ -32,7 +33,7 @@ def significance(a: ThroughputResult, b: ThroughputResult) -> list[dict[str, Any
     Returns:
         Per series its name, the mean rates, the difference a - b and its standard error (samples per second), the
         number of blocks of each, how many independent ones they are worth, and the verdict: `different`,
-        `indistinguishable`, or `too_short` to say.
+        `indistinguishable`, or `too_short` to say. `figures` has a verdict of its own for each displayed rate.
     """
     mine, theirs = ({series.name: series for series in result.series} for result in (a, b))
     if len(mine) == len(theirs) == 1:
@@ -41,9 +42,10 @@ def significance(a: ThroughputResult, b: ThroughputResult) -> list[dict[str, Any
 
 
 def _of(a: Series, b: Series) -> dict[str, Any]:
+    figures = differences(a, b, _outside(a), _outside(b))
     mine, theirs = block_rates(a), block_rates(b)
     if min(len(mine), len(theirs)) < LEAST_BLOCKS:
-        return {"verdict": "too_short"}
+        return {"verdict": "too_short", "figures": figures}
     difference = float(mine.mean() - theirs.mean())
     error = float(np.sqrt(_error_squared(mine) + _error_squared(theirs)))
     return {
@@ -56,7 +58,12 @@ def _of(a: Series, b: Series) -> dict[str, Any]:
         "a_effective_blocks": _effective(mine),
         "b_effective_blocks": _effective(theirs),
         "verdict": "different" if abs(difference) > STANDARD_ERRORS * error else "indistinguishable",
+        "figures": figures,
     }
+
+
+def _outside(series: Series) -> F64:
+    return _outside_training(series) if len(series.time_ns) else np.empty(0)
 
 
 def _error_squared(rates: F64) -> float:
