@@ -22,6 +22,8 @@ COMPARISONS = 2000
 SERIES = 200
 RUNS = 500
 ALPHA = 0.01
+CHUNK = 250
+"""Runs made at once: they stay in the processor's cache."""
 SLOWDOWN = 0.03
 SIDES = ((1, 1), (1, 5), (5, 5), (5, 20))
 LOOPS = {
@@ -38,7 +40,11 @@ END = "<!-- end -->"
 
 def means(loop: Loop, rng: np.random.Generator, runs: int, slowdown: float = 0.0) -> list[Mean]:
     """The measured means of simulated runs."""
-    return [ratio_of_sums(run) for run in loop.runs(rng, runs, slowdown)]
+    measured: list[Mean] = []
+    while len(measured) < runs:
+        chunk = min(CHUNK, runs - len(measured))
+        measured += [ratio_of_sums(run) for run in loop.runs(rng, chunk, slowdown)]
+    return measured
 
 
 def comparisons_table() -> list[str]:
@@ -66,6 +72,7 @@ def comparisons_table() -> list[str]:
             # One run a side has an assumed scatter: its interval is as wide as that.
             cells[2] += " (assumed)" if candidates + baselines < 5 else ""
             lines.append(f"| {name} | {candidates} against {baselines} | {' | '.join(cells)} |")
+            print(lines[-1], file=sys.stderr, flush=True)
     return lines
 
 

@@ -95,8 +95,8 @@ def compare_means(
     * Three or more degrees of freedom (five runs in all, however divided): Student's two-sample t test with the
       pooled scatter of runs. It assumes that runs scatter alike on both sides. Where each side has four runs and a
       test at 5 % says otherwise, Welch's test (The generalization of Student's problem, Biometrika 1947) takes its
-      place. Where a side's runs are shorter, so that their steps determine them less, their larger error within the
-      run is added.
+      place if its interval is wider. Where a side's runs are shorter, so that their steps determine them less, their
+      larger error within the run is added.
     * Fewer runs: the scatter of runs is `assumed_spread`, or the measured one if that is larger, and the error within
       the runs is added. False alarms are then as rare as stated only while runs scatter no more than assumed.
 
@@ -114,7 +114,7 @@ def compare_means(
     if not 0.0 < alpha < 1.0:
         raise ValueError(f"alpha must be between 0 and 1: {alpha}")
     sides = _on_one_scale(candidates, baselines)
-    error = _standard_error(sides, assumed_spread)
+    error = _standard_error(sides, assumed_spread, alpha)
     shift = sides.candidate.mean - sides.baseline.mean
     half = _half_width(error, alpha)
     return Comparison(
@@ -267,12 +267,15 @@ def _scaled(means: Sequence[Mean], scale: float) -> _Side:
     return _Side(figures=values / scale, within=(errors / scale) ** 2, within_degrees=degrees)
 
 
-def _standard_error(sides: _Sides, assumed_spread: float) -> _Error:
+def _standard_error(sides: _Sides, assumed_spread: float, alpha: float) -> _Error:
     if sides.degrees < LEAST_DEGREES:
         return _assumed_error(sides, assumed_spread)
-    if _spreads_differ(sides):
-        return _welch_error(sides)
-    return _pooled_error(sides)
+    pooled = _pooled_error(sides)
+    if not _spreads_differ(sides):
+        return pooled
+    # Scatter that is small by chance must not make a difference surer.
+    welch = _welch_error(sides)
+    return max(pooled, welch, key=lambda error: _half_width(error, alpha))
 
 
 def _assumed_error(sides: _Sides, assumed_spread: float) -> _Error:
