@@ -23,6 +23,7 @@ _LEAST_STEPS = 3
 _SLOW = 1.3
 _MOSTLY = 0.9
 _LEAST_SLOW_SHARE = 0.02
+_LEAST_UNEXPLAINED = 0.1
 _LAUNCH = re.compile(r"launch", re.IGNORECASE)
 
 
@@ -39,10 +40,11 @@ def host_bound(result: LensResult[Views], findings: Sequence[Finding]) -> Iterat
     if share < LEAST_HOST_BOUND:
         return
     whole = facts.step_us
-    example = int(idle[(facts.duration[idle]).argmax()])
+    known = idle[idle >= 0]
+    example = int(known[0]) if len(known) else int(np.flatnonzero(facts.is_work)[0])
     yield Finding(
         rule="host-bound",
-        title=f"The device is idle {share:.0%} of each step since the host launches too slowly: up to "
+        title=f"The device is idle {share:.0%} of {_each_step(facts)} since the host launches too slowly: up to "
         f"{time_words(facts.per_step_us(saved))} of {time_words(whole)}",
         cost_share=share,
         cost=facts.per_step_us(saved),
@@ -90,8 +92,9 @@ def _host_bound_ticks(facts: StepFacts, findings: Sequence[Finding]) -> tuple[In
     """
     change = _all_changes(findings)
     idle, works = facts.device_idle()
-    call = facts.launch[works]
-    late = (call >= 0) & (facts.start[np.maximum(call, 0)] + facts.launch_latency >= idle.start)
+    call = np.where(works >= 0, facts.launch[works], -1)
+    launched_late = (call >= 0) & (facts.issued[np.maximum(call, 0)] + facts.launch_latency >= idle.start)
+    late = launched_late | (works < 0)
     for _, spans in change.host:
         late &= spans.within(idle.start - facts.launch_latency, idle.end) == 0
     idle, works = Spans(idle.start[late], idle.end[late]), works[late]
@@ -104,6 +107,45 @@ def _host_bound_ticks(facts: StepFacts, findings: Sequence[Finding]) -> tuple[In
     saved = int(per_step.sum())
     # Launch gaps that no host can close are no saving: the replay with a host that takes no time is the bound.
     return works, saved if most >= _MOSTLY * saved else max(most, 0)
+
+
+def unexplained_idle(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
+    """Idle time before work that was launched in time: the trace does not say what it waited for."""
+    facts = facts_of(result)
+    if facts is None or not facts.has_device or not _host_is_known(facts):
+        return
+    missing, launches = launches_without_work(facts)
+    if missing and missing >= 0.05 * launches:
+        return
+    idle, works = facts.device_idle()
+    call = np.where(works >= 0, facts.launch[works], -1)
+    waits = (call >= 0) & (facts.issued[np.maximum(call, 0)] + facts.launch_latency < idle.start)
+    for _, spans in _all_changes(findings).host:
+        waits &= spans.within(idle.start, idle.end) == 0
+    ranges = Spans(idle.start[waits], idle.end[waits])
+    ticks = int(ranges.within(facts.graph.steps.start, facts.graph.steps.end)[facts.complete].sum())
+    share = ticks / max(facts.elapsed_ticks, 1)
+    if share < _LEAST_UNEXPLAINED:
+        return
+    longest = int(works[waits][(ranges.end - ranges.start).argmax()])
+    yield Finding(
+        rule="unexplained-idle",
+        title=f"The device is idle {share:.0%} of {_each_step(facts)} before work that was launched in time",
+        cost_share=share,
+        cost=facts.per_step_us(ticks),
+        unit="us",
+        evidence=(trace_place(result, facts, longest),),
+        advice="The trace does not record what the work waited for: another stream, a copy, or another rank",
+        certainty="measured",
+        whole=facts.step_us,
+        changes=(
+            "Profile with CUPTI's synchronisation events, or with Nsight Systems, to see what the stream waits for",
+        ),
+    )
+
+
+def _each_step(facts: StepFacts) -> str:
+    return "each step" if len(facts.profile.steps) else "the profile"
 
 
 def slow_steps(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -197,6 +239,13 @@ RULES: tuple[ResidualRule[Views], ...] = (
         "views",
         "Idle time of the device that the host causes, 5% or more, beside all other causes",
         host_bound,
+    ),
+    ResidualRule(
+        "unexplained-idle",
+        "views",
+        "Idle time before work that was launched in time, 10% or more: the trace does not say why",
+        unexplained_idle,
+        "measured",
     ),
 )
 """The rules of this module."""

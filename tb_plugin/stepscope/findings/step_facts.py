@@ -13,7 +13,7 @@ import numpy as np
 from stepscope.findings.format_time import PS_PER_US
 from stepscope.lenses.trace.categories import DEVICE_CATEGORIES, Category, execution_categories
 from stepscope.lenses.trace.replay import Change, Replay
-from stepscope.lenses.trace.replay_graph import ReplayGraph, replay_graph
+from stepscope.lenses.trace.replay_graph import PointKind, ReplayGraph, replay_graph
 from stepscope.lenses.trace.spans import Spans
 from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.model.columns import Array, Ints
@@ -227,17 +227,30 @@ class StepFacts:
         """A time over all complete steps as us per step."""
         return float(ticks) / max(self.step_count, 1) * self.tick_us
 
+    @cached_property
+    def issued(self) -> Ints:
+        """When each call gives its work to the device, which long ones do late; the start of all other executions."""
+        issued: Ints = self.start.copy()
+        calls = np.flatnonzero(self.graph.kind == PointKind.CALL)
+        issued[self.graph.run[calls]] = self.graph.time[calls]
+        return issued
+
     def device_idle(self) -> tuple[Spans, Ints]:
-        """Ranges in which no stream that computes runs anything, and the work that ends each."""
+        """Ranges in which no stream that computes runs anything, and the work that ends each, -1 for none.
+
+        From the start of the first step to the end of the last.
+        """
         computes = self.is_work & np.isin(self.category, (Category.KERNEL, Category.COMMUNICATION))
         rows = np.flatnonzero(self.is_work & np.isin(self.lane, np.unique(self.lane[computes])))
         busy = Spans.union(self.start[rows], self.end[rows])
-        if len(busy.start) < 2:
-            return Spans(busy.start[:0], busy.end[:0]), rows[:0]
-        idle = Spans(busy.end[:-1], busy.start[1:])
+        first_step, last_step = int(self.graph.steps.start[0]), int(self.graph.steps.end[-1])
+        start = np.append(first_step, busy.end)
+        end = np.append(busy.start, max(last_step, int(busy.end.max(initial=last_step))))
+        real = end > start
         first = rows[np.argsort(self.start[rows], kind="stable")]
-        place = np.searchsorted(self.start[first], idle.end)
-        return idle, first[place]
+        place = np.searchsorted(self.start[first], end)
+        works = np.append(first, -1)[np.minimum(place, len(first))]
+        return Spans(start[real], end[real]), works[real]
 
     def covered_us(self, rows: Ints) -> float:
         """How long any of some executions runs, in us per step."""

@@ -55,6 +55,8 @@ def change_finding(
         return None
     whole = facts.step_us
     which = "a step of" if facts.step_count > 1 else "the step of"
+    if not len(facts.profile.steps):
+        which = "the profile's"
     title = f"{cause}: up to {time_words(saving.us)} of {which} {time_words(whole)}"
     return Finding(
         rule=rule,
@@ -77,6 +79,8 @@ def change_finding(
 
 def times_a_step(count: int, facts: StepFacts) -> str:
     """How often something happens, in words."""
+    if not len(facts.profile.steps):
+        return f"{count:,} times" if count > 1 else "once"
     each = count / max(facts.step_count, 1)
     if each >= 0.95:
         return f"{each:,.0f} times a step" if round(each) > 1 else "once a step"
