@@ -106,3 +106,23 @@ def test_a_first_rate_unlike_the_average_was_asked_for_before(first_local: float
 def test_other_scalars_are_refused() -> None:
     with pytest.raises(RecordError, match="loss"):
         from_scalars([points("loss", [1], [1.0])])
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["avg", "avg_samples", "avg_samples_per_second", "max_samples_per_sec", "samples_per_sec", "train/loss", "avg_per"],
+)
+def test_tags_that_are_no_rate_are_not_read_as_one(tag: str) -> None:
+    assert rate_tag(tag) is None
+
+
+@pytest.mark.parametrize(
+    ("tag", "want"),
+    [
+        ("avg_tokens_per_sec", ("", "avg", "tokens")),
+        ("eval/local_samples_per_sec", ("eval", "local", "samples")),
+        ("a/b/avg_steps_per_sec", ("a/b", "avg", "steps")),
+    ],
+)
+def test_tags_of_rates_say_series_rate_and_unit(tag: str, want: tuple[str, str, str]) -> None:
+    assert rate_tag(tag) == want
