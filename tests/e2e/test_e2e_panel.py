@@ -103,7 +103,7 @@ def test_rows_open_sort_and_are_found(plain: Server, watched: Watched) -> None:
     assert closed < before
     watched.page.keyboard.press("ArrowRight")
     expect(panel.get_by_text(f"{before} of", exact=False)).to_be_visible()
-    header = panel.get_by_role("columnheader").filter(has_text="time").first
+    header = panel.get_by_role("columnheader").filter(has_text="% of host time").first
     header.get_by_role("button").click()
     expect(
         panel.locator("[role=columnheader][aria-sort=descending], [role=columnheader][aria-sort=ascending]")

@@ -137,9 +137,9 @@ export class SnapshotTree {
   private order(sort: string): (p: number, q: number) => number {
     const sign = sort.startsWith("-") ? -1 : 1;
     const name = sort.replace(/^-/, "");
-    const { names, figures } = this.view;
+    const { names, figures, shares } = this.view;
     if (name === "name") return (p, q) => sign * compare(names[p] ?? "", names[q] ?? "") || p - q;
-    const values = figures[name];
+    const values = name === "share" ? shares : figures[name];
     return values === undefined ? (p, q) => p - q : (p, q) => sign * ((values[p] ?? 0) - (values[q] ?? 0)) || p - q;
   }
 

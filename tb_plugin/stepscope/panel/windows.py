@@ -104,6 +104,8 @@ class Windows:
     def _key(self, field: str, rows: Ints) -> Ints:
         if field == "name":
             return self.result.name_ranks[rows]
+        if field == "share":
+            return self.result.addends(self.default_metric)[rows]
         self._require(field, [spec.name for spec in self.result.fields])
         return self.result.exact(field, rows)
 
