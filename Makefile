@@ -12,7 +12,10 @@ FRAMEWORKS ?= frameworks
 # Where node is missing, the virtual environment brings one.
 export PATH := $(PATH):$(abspath $(BIN))
 
-.PHONY: help demo test check unit frameworks generate protos lenses panel generated
+# Without a browser, a framework or another process.
+QUICK := tests/model tests/lenses tests/findings tests/exporting tests/statistics tests/test_layers.py tests/test_errors.py
+
+.PHONY: help demo quick test check unit frameworks generate protos lenses panel generated
 help: ## Lists the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
 
@@ -20,6 +23,12 @@ demo: $(VENV)/.demo ## Sets everything up, writes an example log directory and s
 	$(BIN)/stepscope demo $(DEMO)
 
 test: $(VENV)/.test frontend/node_modules/.done check generated unit $(FRAMEWORKS) ## Sets everything up and runs all checks and tests
+
+quick: $(VENV)/.test ## Linters, types and the fast unit tests
+	$(BIN)/ruff check --output-format concise .
+	$(BIN)/ruff format --check --quiet .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -q -n 2 -m 'not slow' $(QUICK)
 
 check: $(VENV)/.test frontend/node_modules/.done ## Linters and type checks
 	$(BIN)/ruff check --output-format concise .
