@@ -97,3 +97,8 @@ def test_no_modules_need_each_other() -> None:
             module
         }
     TopologicalSorter(needs).prepare()
+
+
+def test_test_files_have_names_that_pytest_can_tell_apart() -> None:
+    names = [path.name for path in Path(__file__).parent.rglob("test_*.py")]
+    assert sorted(names) == sorted(set(names))

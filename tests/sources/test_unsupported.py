@@ -190,7 +190,7 @@ KINDS: dict[str, tuple[bytes, str]] = {
     "coloured_text": (b"\x1b[32mINFO\x1b[0m starting\n", "text file"),
     "utf_16_text": ("hello there".encode("utf-16"), "text file"),
     "binary": (bytes([255, 0, 1]), "binary file (3 bytes, starts with ff 00 01)"),
-    "gzip_twice": (gzip.compress(b"{}"), "gzip file inside a gzip file"),
+    "gzip_twice": (gzip.compress(b"{}", mtime=0), "gzip file inside a gzip file"),
 }  # fmt: skip
 
 
@@ -256,7 +256,7 @@ def test_pickle_is_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     ("content", "title"),
-    [(b"", "empty file"), (b"\x1f\x8b\x08 broken", "damaged"), (gzip.compress(b""), "holds nothing")],
+    [(b"", "empty file"), (b"\x1f\x8b\x08 broken", "damaged"), (gzip.compress(b"", mtime=0), "holds nothing")],
 )
 def test_file_without_content_is_named(tmp_path: Path, content: bytes, title: str) -> None:
     (tmp_path / "x").write_bytes(content)
