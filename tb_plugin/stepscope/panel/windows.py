@@ -117,7 +117,9 @@ class Windows:
 
     def _described(self, rows: Ints, is_open: Bools, matched: Bools | None) -> list[dict[str, Any]]:
         names = self.result.names(rows)
-        kinds = self.result.op_types(rows)
+        kinds = self.result.kind_words(rows)
+        colors = self.result.op_types(rows)
+        shares = self.result.shares(rows)
         metrics = self.result.figures(rows)
         launched = self.result.launched(rows)
         described: list[dict[str, Any]] = []
@@ -126,6 +128,8 @@ class Windows:
                 "id": row,
                 "name": names[place],
                 "kind": kinds[place],
+                "color": colors[place],
+                "share": shares[place],
                 "launched": launched[place],
                 "depth": int(self.tree.depth[row]),
                 "parent": int(self.tree.parent[row]),
@@ -167,9 +171,10 @@ class Windows:
         for spec in self.result.fields:
             if not spec.total:
                 continue
-            root = int(self.result.exact(spec.name, [0])[0])
+            addends = self.result.addends(spec.name)
+            root = int(addends[0])
             if root > 0:
-                shares[spec.name] = int(self.result.exact(spec.name, outermost).sum()) / root
+                shares[spec.name] = int(addends[outermost].sum()) / root
         return shares
 
     def icicle(self, metric: str, root: int, width_px: int, max_depth: int) -> dict[str, Any]:
