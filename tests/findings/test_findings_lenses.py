@@ -212,6 +212,8 @@ def series(*annotations: Annotation, **spans_s: float) -> ThroughputResult:
 def test_time_lost_to_spans_is_a_share_of_the_whole_run(kind: str, rule: str) -> None:
     (found,) = findings("throughput", series(**{kind: 15.0}))
     assert (found.rule, found.cost_share, found.cost) == (f"lost-to-{rule}", 0.15, 15_000_000)
+    assert (found.saving, found.saving_share, found.whole) == (15_000_000, 0.15, 100_000_000)
+    assert found.changes
     assert " 15.0% of train" in found.title
     assert findings("throughput", series(**{kind: 1.0})) == [], "less than 2% is no finding"
 
@@ -221,6 +223,8 @@ def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
     notes = [Annotation(kind, "", "", evidence={"extra_ns": 5 * SECOND}) for _ in range(3)]
     (found,) = findings("throughput", series(*notes))
     assert (found.rule, found.cost_share) == (f"lost-to-{kind.replace('_', '-')}", 0.15)
+    assert (found.saving, found.saving_share, found.whole) == (15_000_000, 0.15, 100_000_000)
+    assert found.changes
     assert findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND}))) == []
 
 
@@ -228,6 +232,7 @@ def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
 def test_how_to_read_the_rates_is_a_hint_without_a_cost(kind: str) -> None:
     (found,) = findings("throughput", series(Annotation(kind, "Blocks of 7 steps", "Log every 7 steps")))
     assert (found.rule, found.cost_share, found.certainty) == (f"reading-{kind.replace('_', '-')}", None, "hint")
+    assert (found.saving, found.saving_share, found.whole) == (None, None, None)
     assert found.title == "train: blocks of 7 steps"
     assert found.advice == "Log every 7 steps"
     assert findings("throughput", series(Annotation("burst", "", ""))) == []

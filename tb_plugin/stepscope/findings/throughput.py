@@ -13,83 +13,143 @@ from stepscope.lenses.throughput import ThroughputResult
 from stepscope.lenses.throughput.result import Annotation, Series
 from stepscope.model.throughput import Throughput
 
+NS_PER_SECOND = 1_000_000_000
 LEAST_SHARE = 0.02
 LEAST_STEPS = 100
 TOLD_KINDS = ("slow_steps", "drift", "plateau", "warm_up")
 """Annotations whose titles say more than a duration."""
+UNTIMED_ADVICE = "Wrap the loader: for batch in timed_batches(loader, rate). A slow loader makes all steps slow alike"
 
 
 @dataclass(frozen=True)
 class _Cause:
-    """Something that takes time from training, by the word of its spans or annotations."""
+    """Something that takes time from training, by the word of its spans or annotations.
+
+    Attributes:
+        title: The start of a finding's title; the share of the run follows.
+        help: What the rule looks for.
+        advice: What to do.
+        changes: Concrete changes.
+        certainty: How sure the finding is.
+    """
 
     title: str
     help: str
     advice: str
+    changes: tuple[str, ...]
     certainty: Certainty = "measured"
 
 
 _SPANS = {
     "data": _Cause(
-        "Waiting for input takes",
-        "Time in which the loop waits for data",
-        "Prefetch more, load with more workers, or move preprocessing ahead",
+        title="Waiting for input takes",
+        help="Time in which the loop waits for data",
+        advice="Prefetch more, load with more workers, or move preprocessing ahead",
+        changes=(
+            "DataLoader with more workers, persistent_workers=True and a larger prefetch_factor",
+            "Move decoding and augmentation to a preparing job or to the device",
+        ),
     ),
     "checkpoint": _Cause(
-        "Checkpoints take", "Time in which checkpoints are written", "Save less often, or in the background"
+        title="Checkpoints take",
+        help="Time in which checkpoints are written",
+        advice="Save less often, or in the background",
+        changes=(
+            "Save every n-th time only",
+            "torch.distributed.checkpoint.async_save, or orbax's AsyncCheckpointer",
+        ),
     ),
     "evaluation": _Cause(
-        "Evaluation takes",
-        "Time of evaluation between training steps",
-        "Evaluate less often, on less data, or in a job of its own",
+        title="Evaluation takes",
+        help="Time of evaluation between training steps",
+        advice="Evaluate less often, on less data, or in a job of its own",
+        changes=(
+            "Evaluate every n-th time only, or on a part of the validation set",
+            "Evaluate checkpoints in a separate job",
+        ),
     ),
     "compile": _Cause(
-        "Compiling takes", "Time in which programs are compiled", "Keep shapes fixed and the compilation cache on"
+        title="Compiling takes",
+        help="Time in which programs are compiled",
+        advice="Keep shapes fixed and the compilation cache on",
+        changes=(
+            "Pad or bucket inputs to a few fixed shapes",
+            "Keep the cache between runs: TORCHINDUCTOR_CACHE_DIR, or JAX_COMPILATION_CACHE_DIR",
+        ),
     ),
-    "pause": _Cause("Pauses take", "Unexplained pauses", "See what the run does there"),
+    "pause": _Cause(
+        title="Pauses take",
+        help="Unexplained pauses",
+        advice="See what the run does there",
+        changes=("Log a span around what the host does there",),
+    ),
 }
 _EXTRAS = {
     "first_step": _Cause(
-        "The first step takes",
-        "Extra time of the first step (compilation and warm-up)",
-        "Compilation and warm-up: cache compiled programs between runs",
-        "derived",
+        title="The first step takes",
+        help="Extra time of the first step (compilation and warm-up)",
+        advice="Compilation and warm-up: cache compiled programs between runs",
+        changes=("Keep the cache between runs: TORCHINDUCTOR_CACHE_DIR, or JAX_COMPILATION_CACHE_DIR",),
+        certainty="derived",
     ),
     "warm_up": _Cause(
-        "Warm-up takes",
-        "Extra time of the first part of a run, before its speed is steady",
-        "Warm caches, the allocator and the input pipeline up before training, or fix shapes so that less is compiled",
-        "derived",
+        title="Warm-up takes",
+        help="Extra time of the first part of a run, before its speed is steady",
+        advice="Warm caches, the allocator and the input pipeline up before training, "
+        "or fix shapes so that less is compiled",
+        changes=(
+            "Pad or bucket inputs to a few fixed shapes",
+            "Keep the cache between runs: TORCHINDUCTOR_CACHE_DIR, or JAX_COMPILATION_CACHE_DIR",
+        ),
+        certainty="derived",
     ),
     "stall": _Cause(
-        "Stalls take",
-        "Steps of no known cause that take many times as long as others",
-        "Log spans around input, checkpoints and evaluation to see what they are",
-        "derived",
+        title="Stalls take",
+        help="Steps of no known cause that take many times as long as others",
+        advice="Log spans around input, checkpoints and evaluation to see what they are",
+        changes=(
+            "Wrap the loader: for batch in timed_batches(loader, rate)",
+            "Save within: with rate.span('checkpoint')",
+            "Evaluate within: with rate.span('evaluation')",
+        ),
+        certainty="derived",
     ),
     "burst": _Cause(
-        "Pauses without a span take",
-        "Pauses of the host without a span, less what queued results catch up after them",
-        "Log a span around what the host does there: checkpoints and evaluation are the usual causes",
-        "derived",
+        title="Pauses without a span take",
+        help="Pauses of the host without a span, less what queued results catch up after them",
+        advice="Log a span around what the host does there: checkpoints and evaluation are the usual causes",
+        changes=(
+            "Save within: with rate.span('checkpoint')",
+            "Evaluate within: with rate.span('evaluation')",
+        ),
+        certainty="derived",
     ),
     "slow_steps": _Cause(
-        "Slow steps take",
-        "Steps that are slow every n-th time or at random: what they take more than the others",
-        "Time the loader with timed_batches. Every n-th step: more loader workers, or fewer hooks every n steps",
-        "derived",
+        title="Slow steps take",
+        help="Steps that are slow every n-th time or at random: what they take more than the others",
+        advice="Time the loader with timed_batches. Every n-th step: more loader workers, or fewer hooks every n steps",
+        changes=(
+            "Wrap the loader: for batch in timed_batches(loader, rate)",
+            "DataLoader with more workers and a larger prefetch_factor",
+        ),
+        certainty="derived",
     ),
     "drift": _Cause(
-        "Slowing down takes",
-        "A time per step that drifts over the run: what it costs against the better speed",
-        "Look for inputs, logs, caches or memory that grow with the run",
-        "derived",
+        title="Slowing down takes",
+        help="A time per step that drifts over the run: what it costs against the better speed",
+        advice="Look for inputs, logs, caches or memory that grow with the run",
+        changes=(
+            "Keep no tensors with gradients across steps: total_loss += loss.detach()",
+            "Compare profiles of an early and a late step",
+        ),
+        certainty="derived",
     ),
     "plateau": _Cause(
-        "A slower part takes",
-        "Steps that are slower from one step on: what this costs against the speed before",
-        "See what changed at that step: input, shapes, another job on the host or network, clocks of the device",
-        "derived",
+        title="A slower part takes",
+        help="Steps that are slower from one step on: what this costs against the speed before",
+        advice="See what changed at that step: input, shapes, another job on the host or network, clocks of the device",
+        changes=("Compare profiles of a step before and a step after the change",),
+        certainty="derived",
     ),
 }
 _READINGS = {
@@ -104,33 +164,49 @@ _READINGS = {
 
 
 def whole_ns(series: Series) -> int:
-    """The time of a series from its start to its last mark, without what lies between a run and its resumption."""
+    """The time of a series from its start to its last mark, without gaps before a resumption."""
     training = series.statistics.get("training_only", {})
     return int(training.get("duration_ns") or 0) + sum(_left_out(series).values())
 
 
 def _left_out(series: Series) -> dict[str, int]:
     """The time of each kind of span."""
-    left_out: dict[str, int] = series.statistics.get("training_only", {}).get("left_out_ns", {})
+    training = series.statistics.get("training_only", {})
+    left_out: dict[str, int] = training.get("left_out_ns", {})
     return left_out
 
 
 def span_share(series: Series, kind: str) -> float:
     """The share of a series' time that spans of a kind take."""
     whole = whole_ns(series)
-    return _left_out(series).get(kind, 0) / whole if whole else 0.0
+    if not whole:
+        return 0.0
+    return _left_out(series).get(kind, 0) / whole
 
 
 def shown(subject: LensResult[Any], series: Series, at: Annotation | None = None) -> Evidence:
-    """The series in the chart, from a second before to a second after an annotation where it has a time."""
+    """The series in the chart, with a second around the annotation where that has a time."""
     state = {"key": series.name}
-    if at is not None and at.start_ns is not None and at.end_ns is not None and series.clock == "unix":
-        low, high = at.start_ns / 1e9 - 1, at.end_ns / 1e9 + 1
+    if at is None or at.start_ns is None or at.end_ns is None:
+        return subject.evidence(series.name, **state)
+    if series.clock == "unix":
+        low = at.start_ns / NS_PER_SECOND - 1
+        high = at.end_ns / NS_PER_SECOND + 1
         state |= {"x": "wall", "zoom": f"{low:.3f}..{high:.3f}"}
     return subject.evidence(series.name, **state)
 
 
-def _lost(subject: LensResult[Any], series: Series, kind: str, cause: _Cause, lost_ns: int) -> Iterator[Finding]:
+def _lost(
+    subject: LensResult[Any],
+    series: Series,
+    kind: str,
+    cause: _Cause,
+    lost_ns: int,
+) -> Iterator[Finding]:
+    """The finding of a cause, where it takes enough of the run.
+
+    Without the cause the run is shorter by all of its time, so the cost is the most that is saved.
+    """
     whole = whole_ns(series)
     if not whole or lost_ns / whole < LEAST_SHARE:
         return
@@ -138,13 +214,17 @@ def _lost(subject: LensResult[Any], series: Series, kind: str, cause: _Cause, lo
     note = _longest(series, kind)
     yield Finding(
         rule=_name(kind),
-        title=f"{cause.title} {share:.1%} of {series.name}{_which(note)}",
+        title=f"{cause.title} {share:.1%} of {series.name}{_described(note)}",
         cost_share=share,
         cost=lost_ns / NS_PER_US,
         unit="us",
         evidence=(shown(subject, series, note),),
         advice=cause.advice,
         certainty=cause.certainty,
+        saving=min(lost_ns, whole) / NS_PER_US,
+        saving_share=share,
+        whole=whole / NS_PER_US,
+        changes=cause.changes,
     )
 
 
@@ -153,15 +233,23 @@ def _longest(series: Series, kind: str) -> Annotation | None:
     notes = [note for note in series.annotations if note.kind == kind]
     timed = [note for note in notes if note.start_ns is not None]
     if timed:
-        return max(timed, key=lambda note: (note.end_ns or 0) - (note.start_ns or 0))
-    return notes[0] if notes else None
+        return max(timed, key=_duration_ns)
+    return next(iter(notes), None)
 
 
-def _which(note: Annotation | None) -> str:
+def _duration_ns(note: Annotation) -> int:
+    return (note.end_ns or 0) - (note.start_ns or 0)
+
+
+def _described(note: Annotation | None) -> str:
     """What the annotation says of the cause in its title, where that is more than a duration."""
     if note is None or note.kind not in TOLD_KINDS or not note.title:
         return ""
-    return f": {note.title[0].lower()}{note.title[1:]}"
+    return f": {_lower_first(note.title)}"
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _name(kind: str) -> str:
@@ -172,9 +260,15 @@ def _name(kind: str) -> str:
 def _span_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
     def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
-            yield from _lost(subject, series, kind, cause, _left_out(series).get(kind, 0))
+            yield from _lost(subject, series, kind, cause, lost_ns=_left_out(series).get(kind, 0))
 
-    return Rule(_name(kind), "throughput", cause.help, check, cause.certainty)
+    return Rule(
+        name=_name(kind),
+        lens="throughput",
+        help=cause.help,
+        check=check,
+        certainty=cause.certainty,
+    )
 
 
 def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
@@ -185,9 +279,15 @@ def _extra_rule(kind: str, cause: _Cause) -> Rule[ThroughputResult]:
                 # A burst after a span is part of the span's cost and has no extra of its own.
                 if note.kind == kind:
                     extra_ns += int(note.evidence.get("extra_ns", 0))
-            yield from _lost(subject, series, kind, cause, extra_ns)
+            yield from _lost(subject, series, kind, cause, lost_ns=extra_ns)
 
-    return Rule(_name(kind), "throughput", cause.help, check, cause.certainty)
+    return Rule(
+        name=_name(kind),
+        lens="throughput",
+        help=cause.help,
+        check=check,
+        certainty=cause.certainty,
+    )
 
 
 def _reading_rule(kind: str, text: str) -> Rule[ThroughputResult]:
@@ -196,21 +296,31 @@ def _reading_rule(kind: str, text: str) -> Rule[ThroughputResult]:
     def check(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
         for series in subject.result.series:
             note = next((note for note in series.annotations if note.kind == kind), None)
-            if note is not None:
-                title = f"{series.name}: {note.title[0].lower()}{note.title[1:]}"
-                yield _hint(subject, series, name, title, note.text, note)
+            if note is None:
+                continue
+            yield _hint(
+                subject,
+                series,
+                rule=name,
+                title=f"{series.name}: {_lower_first(note.title)}",
+                advice=note.text,
+                note=note,
+            )
 
-    return Rule(name, "throughput", text, check, "hint")
+    return Rule(name=name, lens="throughput", help=text, check=check, certainty="hint")
 
 
 def _hint(
     subject: LensResult[Any],
     series: Series,
+    *,
     rule: str,
     title: str,
     advice: str,
     note: Annotation | None = None,
+    changes: tuple[str, ...] = (),
 ) -> Finding:
+    """A finding about how to read the rates. It costs no time, so cost and saving are null."""
     return Finding(
         rule=rule,
         title=title,
@@ -220,26 +330,31 @@ def _hint(
         evidence=(shown(subject, series, note),),
         advice=advice,
         certainty="hint",
+        changes=changes,
     )
 
 
 def _untimed_input(subject: LensResult[ThroughputResult]) -> Iterator[Finding]:
-    """Series of a training loop whose waits for input are not logged: a slow loader makes every step slow alike."""
+    """Series of a training loop whose waits for input are not logged."""
     for series in subject.result.series:
-        figures = series.statistics
-        logged = series.measured_at == Throughput.measured_at and figures.get("step_time")
-        if logged and figures.get("data_wait_share") is None and _long(series):
-            yield _hint(
-                subject,
-                series,
-                "reading-untimed-input",
-                f"{series.name}: waiting for input is not measured",
-                "Wrap the loader: for batch in timed_batches(loader, rate). A slow loader makes all steps slow alike",
-            )
+        if not _is_long_loop(series) or series.statistics.get("data_wait_share") is not None:
+            continue
+        yield _hint(
+            subject,
+            series,
+            rule="reading-untimed-input",
+            title=f"{series.name}: waiting for input is not measured",
+            advice=UNTIMED_ADVICE,
+            changes=("for batch in timed_batches(loader, rate)",),
+        )
 
 
-def _long(series: Series) -> bool:
-    return int(series.statistics["step_time"]["count"]) >= LEAST_STEPS
+def _is_long_loop(series: Series) -> bool:
+    """Whether a series was logged in the training loop itself, over enough steps to tell."""
+    step_time = series.statistics.get("step_time")
+    if series.measured_at != Throughput.measured_at or not step_time:
+        return False
+    return int(step_time["count"]) >= LEAST_STEPS
 
 
 RULES: tuple[Rule[ThroughputResult], ...] = (
@@ -247,10 +362,10 @@ RULES: tuple[Rule[ThroughputResult], ...] = (
     *(_extra_rule(kind, cause) for kind, cause in _EXTRAS.items()),
     *(_reading_rule(kind, text) for kind, text in _READINGS.items()),
     Rule(
-        "reading-untimed-input",
-        "throughput",
-        "A loop whose waits for input are not logged, so that a slow loader cannot be told from slow steps",
-        _untimed_input,
-        "hint",
+        name="reading-untimed-input",
+        lens="throughput",
+        help="A loop whose waits for input are not logged, so that a slow loader cannot be told from slow steps",
+        check=_untimed_input,
+        certainty="hint",
     ),
 )
