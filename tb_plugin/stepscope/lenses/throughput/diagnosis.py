@@ -1,4 +1,4 @@
-"""What lies in the arrivals of a run: blocks, pauses and catch-ups. Statistics and annotations share it."""
+"""Blocks, pauses and catch-ups in the arrivals of a run. Statistics and annotations share them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,9 @@ def diagnose(record: Throughput, run: Pace) -> Diagnosis:
     single = run.only(run.end_ns >= run.begin_ns)
     known = inside_spans(record, single)
     blocks = arrivals.blocks(single, known) or arrivals.dispatch_bursts(single, known)
-    run = single if blocks is None else blocks.pace(single)
+    run = single
+    if blocks is not None:
+        run = blocks.pace(single)
     disturbed = inside_spans(record, run)
     typical = _typical(run, disturbed)
     found = list(pauses.span_catch_ups(record, run, typical))
@@ -97,17 +99,30 @@ def _typical(run: Pace, disturbed: Bools) -> float:
     calm = run.per_step_ns[~disturbed & ~run.first]
     if len(calm):
         return float(np.median(calm))
-    return float(np.median(run.per_step_ns)) if len(run) else 0.0
+    if len(run):
+        return float(np.median(run.per_step_ns))
+    return 0.0
 
 
-def _stalls(run: Pace, calm: Bools, typical: float) -> tuple[list[pauses.Pause], list[pauses.CatchUp]]:
+def _stalls(
+    run: Pace,
+    calm: Bools,
+    typical: float,
+) -> tuple[list[pauses.Pause], list[pauses.CatchUp]]:
     """Pauses without a span, and the catch-ups after some of them; `calm` loses what these cover."""
-    stalls, caught = [], []
+    stalls = []
+    caught = []
     for pause in pauses.stalls(run, calm, typical, MOST_STALLS):
         if not calm[pause.index]:
             continue
         stalls.append(pause)
-        catch = pauses.catch_up(run, pause.index, typical, "", pause.extra_ns)
+        catch = pauses.catch_up(
+            run,
+            pause.index,
+            typical,
+            kind="",
+            paused_ns=pause.extra_ns,
+        )
         if catch is not None:
             caught.append(catch)
             calm[catch.index : catch.last + 1] = False
@@ -126,9 +141,13 @@ def _unclear(run: Pace, calm: Bools, typical: float) -> bool:
     uneven = float(times.max()) > UNEVEN * max(float(times.min()), 1.0)
     if len(run) < arrivals.LEAST_INTERVALS:
         return uneven
-    # One or two gaps take nearly all of the time, as the first interval does: blocks longer than the log, or stalls.
+    # One or two gaps take nearly all of the time, as the first interval does: these are blocks
+    # longer than the log, or stalls.
     duration = (run.end_ns - run.begin_ns)[calm]
     gaps = duration > 2 * float(duration.mean())
-    alone = int(gaps.sum()) <= FEW_GAPS and float(duration[gaps].sum()) > ALONE_SHARE * float(duration.sum())
-    like_first = bool(run.first[0]) and float(run.per_step_ns[0]) > arrivals.QUEUED_SHARE**-1 * typical
-    return alone and like_first
+    if int(gaps.sum()) > FEW_GAPS:
+        return False
+    if float(duration[gaps].sum()) <= ALONE_SHARE * float(duration.sum()):
+        return False
+    first_ns = float(run.per_step_ns[0])
+    return bool(run.first[0]) and first_ns > typical / arrivals.QUEUED_SHARE

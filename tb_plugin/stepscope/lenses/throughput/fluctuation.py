@@ -18,11 +18,15 @@ def fluctuation(pace: Pace, calm: Bools) -> float | None:
 
     None unless it is large by more than half of its own standard error, and above the stamps' resolution.
     """
-    times, position = pace.per_step_ns[calm], np.flatnonzero(calm)
+    times = pace.per_step_ns[calm]
+    position = np.flatnonzero(calm)
     if len(times) < LEAST_INTERVALS:
         return None
     trend = np.polynomial.Polynomial.fit(position, times, 1)
     deviation = float(np.sqrt(((times - trend(position)) ** 2).sum() / (len(times) - 2)))
+    # A standard deviation of n values has a standard error of 1 / sqrt(2 n) of itself.
     sure = deviation * (1 - 0.5 / math.sqrt(2 * len(times)))
     mean = float(times.mean())
-    return deviation / mean if sure > FLUCTUATION * mean and sure * pace.stride > 3 * pace.resolution_ns else None
+    if sure <= FLUCTUATION * mean or sure * pace.stride <= 3 * pace.resolution_ns:
+        return None
+    return deviation / mean

@@ -79,23 +79,31 @@ class CatchUp:
 
 
 def first_step(pace: Pace, disturbed: Bools) -> Pause | None:
-    """The first interval, where it was much slower than nearly all others, and not as slow as some of them are."""
+    """The first interval, where it was much slower than nearly all others.
+
+    A first interval is usual where some others are as slow, unless it is ten times the typical one.
+    """
     calm = ~pace.first & ~disturbed
-    # Where nearly every interval has a pause in it, those are the usual ones.
-    others = pace.per_step_ns[calm if 2 * int(calm.sum()) >= len(pace) - 1 else ~pace.first]
+    if 2 * int(calm.sum()) < len(pace) - 1:
+        # Where nearly every interval has a pause in it, those are the usual ones.
+        calm = ~pace.first
+    others = pace.per_step_ns[calm]
     others = others[others > 0]
     if not len(pace) or not pace.first[0] or not len(others):
         return None
     typical, slow = np.quantile(others, [0.5, 0.9]).tolist()
     first_ns = float(pace.per_step_ns[0])
-    # Few others say what is usual only roughly.
-    few = len(others) < LEAST_OTHERS
-    ratio = FAR_RATIO if few else FIRST_RATIO + FEW_RATIO / len(others)
-    over_slow = FAR_RATIO if few else FIRST_OVER_SLOW
+    ratio = FIRST_RATIO + FEW_RATIO / len(others)
+    over_slow = FIRST_OVER_SLOW
+    if len(others) < LEAST_OTHERS:
+        # Few others say what is usual only roughly.
+        ratio = over_slow = FAR_RATIO
     least = max(ratio * typical, over_slow * slow, typical + FIRST_SPREADS * (slow - typical))
     alike = int((others > NEARLY * first_ns).sum())
     usual = first_ns < FAR_RATIO * typical and alike > 1 + len(others) // ONE_OF
-    return None if first_ns <= least or usual else pause_at(pace, 0, typical)
+    if first_ns <= least or usual:
+        return None
+    return pause_at(pace, 0, typical)
 
 
 def pause_at(pace: Pace, index: int, typical: float) -> Pause:
@@ -110,7 +118,8 @@ def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
     if int(calm.sum()) <= LEAST_OTHERS or typical <= 0:
         return []
     times = pace.per_step_ns
-    ratio, least = STALL_RATIO_COARSE, PAUSE_RATIO
+    ratio = STALL_RATIO_COARSE
+    least = PAUSE_RATIO
     if pace.stride == 1:
         ratio = least = STALL_RATIO_SINGLE
     slow = np.flatnonzero(_single(calm & (times > least * typical)))
@@ -121,9 +130,17 @@ def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
     for at in lesser[np.argsort(-extra[lesser], kind="stable")[:most]].tolist():
         # A lesser pause is told from a slow interval by what catches up after it.
         index = int(slow[at])
-        caught = catch_up(pace, index, typical, "", round(extra[at]), PAUSE_CAUGHT_UP_SHARE)
+        caught = catch_up(
+            pace,
+            index,
+            typical,
+            kind="",
+            paused_ns=round(extra[at]),
+            share=PAUSE_CAUGHT_UP_SHARE,
+        )
         enough[at] = caught is not None
-    slow, extra = slow[enough], extra[enough]
+    slow = slow[enough]
+    extra = extra[enough]
     longest = np.sort(slow[np.argsort(-extra, kind="stable")[:most]])
     return [pause_at(pace, int(index), typical) for index in longest]
 
@@ -132,7 +149,8 @@ def _single(slow: Bools) -> Bools:
     """Slow intervals that are not among several in a row: those are a change of speed."""
     size = len(slow)
     edges = np.flatnonzero(np.diff(np.concatenate([[0], slow.astype(np.int8), [0]])))
-    starts, ends = edges[::2], edges[1::2]
+    starts = edges[::2]
+    ends = edges[1::2]
     long = ends - starts > MOST_IN_A_ROW
     change = np.zeros(size + 1, np.int64)
     np.add.at(change, starts[long], 1)
@@ -142,20 +160,27 @@ def _single(slow: Bools) -> Bools:
 
 
 def catch_up(
-    pace: Pace, index: int, typical: float, kind: str, paused_ns: int, share: float = CAUGHT_UP_SHARE
+    pace: Pace,
+    index: int,
+    typical: float,
+    *,
+    kind: str,
+    paused_ns: int,
+    share: float = CAUGHT_UP_SHARE,
 ) -> CatchUp | None:
-    """The burst after a pause: intervals much faster than usual, one after the other, as queued results drain.
+    """The burst after a pause: successive intervals much faster than usual, as queued results drain.
 
-    They are a burst where they catch up at least this share of the pause, and not more than the pause; a single fast
-    step is chance unless it catches up most of it.
+    They are a burst where they catch up at least this share of the pause, and not more than the
+    pause. A single fast step is chance unless it catches up most of it.
     """
-    first = stop = index + 1
-    while stop < len(pace) and (fast := pace.per_step_ns[stop : stop + CHUNK] < BURST_RATIO * typical)[0]:
-        stop += len(fast) if fast.all() else int(np.argmin(fast))
+    first = index + 1
+    stop = _burst_end(pace, first, typical)
     length = stop - first
     drained = slice(first, stop)
     saved = float(((typical - pace.per_step_ns[drained]) * pace.steps[drained]).sum())
-    least = PAUSE_CAUGHT_UP_SHARE if pace.stride == length == 1 else share
+    least = share
+    if pace.stride == length == 1:
+        least = PAUSE_CAUGHT_UP_SHARE
     most = MOST_CAUGHT_UP_SHARE * paused_ns + typical * int(pace.steps[index])
     if not length or not least * paused_ns <= saved <= most:
         return None
@@ -176,6 +201,18 @@ def catch_up(
     )
 
 
+def _burst_end(pace: Pace, first: int, typical: float) -> int:
+    """The end of the intervals from this one on that are much faster than usual."""
+    stop = first
+    while stop < len(pace):
+        # In chunks: most bursts are short, and a run may have millions of intervals.
+        fast = pace.per_step_ns[stop : stop + CHUNK] < BURST_RATIO * typical
+        if not fast.all():
+            return stop + int(np.argmin(fast))
+        stop += len(fast)
+    return stop
+
+
 def span_catch_ups(record: Throughput, pace: Pace, typical: float) -> Iterator[CatchUp]:
     """The catch-ups after known pauses, in order of kind and time."""
     if not len(pace) or typical <= 0:
@@ -186,6 +223,7 @@ def span_catch_ups(record: Throughput, pace: Pace, typical: float) -> Iterator[C
         for span in inside[:MOST_SPANS].tolist():
             end_ns = int(spans.end_ns[span])
             index = min(int(np.searchsorted(pace.end_ns, end_ns)), len(pace) - 1)
-            found = catch_up(pace, index, typical, kind, end_ns - int(spans.start_ns[span]))
+            paused_ns = end_ns - int(spans.start_ns[span])
+            found = catch_up(pace, index, typical, kind=kind, paused_ns=paused_ns)
             if found is not None:
                 yield found

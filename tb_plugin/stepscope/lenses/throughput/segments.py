@@ -1,9 +1,9 @@
-"""Stretches of a series without a reset, and the time in them that is not training."""
+"""Segments of a series without a reset, and the time in them that is not training."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -40,78 +40,128 @@ class Segment:
     def steps(self, record: Throughput) -> int:
         """The steps taken in it, 0 when steps are not known."""
         last = int(record.marks.step[self.high - 1])
-        return max(last - self.base_step, 0) if last >= 0 else 0
+        if last < 0:
+            return 0
+        return max(last - self.base_step, 0)
 
 
 def segments(record: Throughput) -> list[Segment]:
-    """The stretches that have marks, in order."""
-    starts = [("start" if record.start_ns != UNKNOWN_NS else "excerpt", record.start_ns, 0)]
+    """The segments that have marks, in order."""
+    starts = _starts(record)
+    ends = [start.mark for start in starts[1:]]
+    ends.append(len(record.marks))
+    parts = []
+    for start, end in zip(starts, ends, strict=True):
+        segment = _segment(record, start, end)
+        if segment is not None:
+            parts.append(segment)
+    return parts
+
+
+@dataclass(frozen=True)
+class _Start:
+    """Where a segment begins: why, when, and at which mark."""
+
+    cause: str
+    begin_ns: int
+    mark: int
+
+
+def _starts(record: Throughput) -> list[_Start]:
+    cause = "excerpt" if record.start_ns == UNKNOWN_NS else "start"
+    starts = [_Start(cause, record.start_ns, 0)]
     resets = record.resets
-    for kind, at, offset, mark in zip(resets.kind, resets.time_ns, resets.offset_ns, resets.mark_end, strict=True):
-        if kind in _CAUSES:
-            starts.append((_CAUSES[ResetKind(kind)], int(at - offset), int(mark)))
-    ends = [*(low for _, _, low in starts[1:]), len(record.marks)]
-    found = (_stretch(record, cause, begin, low, high) for (cause, begin, low), high in zip(starts, ends, strict=True))
-    return [stretch for stretch in found if stretch is not None]
+    for index, kind in enumerate(resets.kind.tolist()):
+        # A reset of the clock alone leaves the counts: the segment goes on.
+        if kind not in _CAUSES:
+            continue
+        begin_ns = int(resets.time_ns[index] - resets.offset_ns[index])
+        starts.append(_Start(_CAUSES[ResetKind(kind)], begin_ns, int(resets.mark_end[index])))
+    return starts
 
 
-def _stretch(record: Throughput, cause: str, begin: int, low: int, high: int) -> Segment | None:
+def _segment(record: Throughput, start: _Start, high: int) -> Segment | None:
+    """The segment from a start to a mark, None where no mark is counted in it."""
     marks = record.marks
-    if begin == UNKNOWN_NS and low < high:
-        begin, low = int(marks.time_ns[low]), low + 1
+    low = start.mark
+    begin_ns = start.begin_ns
+    if begin_ns == UNKNOWN_NS and low < high:
+        # Without a start the first mark is where counting begins.
+        begin_ns = int(marks.time_ns[low])
+        low += 1
     if low >= high:
         return None
-    first = int(marks.step[low])
+    return Segment(
+        cause=start.cause,
+        begin_ns=begin_ns,
+        end_ns=int(marks.time_ns[low:high].max()),
+        low=low,
+        high=high,
+        base_step=_base_step(record, start.cause, low, high),
+    )
+
+
+def _base_step(record: Throughput, cause: str, low: int, high: int) -> int:
+    """The step before the first one counted."""
+    marks = record.marks
     if cause == "excerpt":
-        base = int(marks.step[low - 1])
-    else:
-        counted = int(marks.count[low]) // record.batch_size if record.batch_size else 0
-        base = max(first - counted, 0) if 0 < counted <= first else _before(first, _stride(marks.step[low:high]))
-    return Segment(cause, begin, int(marks.time_ns[low:high].max()), low, high, base)
-
-
-def _before(first: int, stride: int) -> int:
-    """The step before the first mark: a log that prints step 1 and then every 100th has not taken 100 steps by then."""
+        return int(marks.step[low - 1])
+    first = int(marks.step[low])
+    if record.batch_size:
+        counted = int(marks.count[low]) // record.batch_size
+        if 0 < counted <= first:
+            return first - counted
+    stride = _stride(marks.step[low:high])
     if first >= stride:
         return first - stride
-    return 0 if first > 0 else first - 1
+    # A log that prints step 1 and then every 100th has not taken 100 steps by its first line.
+    return min(first - 1, 0)
 
 
 def _stride(step: I64) -> int:
+    """The steps from the first mark to the first one of a later step."""
     later = step > step[0]
-    return int(step[int(np.argmax(later))] - step[0]) if later.any() else 1
+    if not later.any():
+        return 1
+    return int(step[int(np.argmax(later))] - step[0])
 
 
-def after_warm_up(record: Throughput, stretch: Segment, steps: int) -> Segment | None:
-    """The stretch without its first steps: their samples and their time are both left out."""
+def after_warm_up(record: Throughput, segment: Segment, steps: int) -> Segment | None:
+    """The segment without its first steps: their samples and their time are both left out."""
     if not steps:
-        return stretch
-    step = record.marks.step[stretch.low : stretch.high]
+        return segment
+    step = record.marks.step[segment.low : segment.high]
     if int(step[-1]) >= 0:
-        skipped = int(np.searchsorted(np.maximum.accumulate(step), stretch.base_step + steps, side="right"))
+        reached = np.maximum.accumulate(step)
+        skipped = int(np.searchsorted(reached, segment.base_step + steps, side="right"))
     else:
         skipped = min(steps, len(step))
-    return _from_mark(record, stretch, stretch.low + skipped)
+    return _from_mark(record, segment, segment.low + skipped)
 
 
-def last_steps(record: Throughput, stretch: Segment, steps: int) -> Segment | None:
-    """The last steps of a stretch."""
-    step = record.marks.step[stretch.low : stretch.high]
+def last_steps(record: Throughput, segment: Segment, steps: int) -> Segment | None:
+    """The last steps of a segment."""
+    step = record.marks.step[segment.low : segment.high]
     if int(step[-1]) >= 0:
-        first = int(np.searchsorted(np.maximum.accumulate(step), int(step[-1]) - steps, side="right"))
+        reached = np.maximum.accumulate(step)
+        first = int(np.searchsorted(reached, int(step[-1]) - steps, side="right"))
     else:
         first = max(len(step) - steps, 0)
-    return _from_mark(record, stretch, stretch.low + first)
+    return _from_mark(record, segment, segment.low + first)
 
 
-def _from_mark(record: Throughput, stretch: Segment, low: int) -> Segment | None:
-    if low == stretch.low:
-        return stretch
-    if low >= stretch.high:
+def _from_mark(record: Throughput, segment: Segment, low: int) -> Segment | None:
+    if low == segment.low:
+        return segment
+    if low >= segment.high:
         return None
     marks = record.marks
-    begin, base = int(marks.time_ns[low - 1]), int(marks.step[low - 1])
-    return Segment(stretch.cause, begin, stretch.end_ns, low, stretch.high, base)
+    return replace(
+        segment,
+        begin_ns=int(marks.time_ns[low - 1]),
+        low=low,
+        base_step=int(marks.step[low - 1]),
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +173,8 @@ class Intervals:
 
     def inside(self, begin_ns: int, end_ns: int) -> int:
         """How much of [begin, end) they cover."""
-        low, high = np.maximum(self.start_ns, begin_ns), np.minimum(self.end_ns, end_ns)
+        low = np.maximum(self.start_ns, begin_ns)
+        high = np.minimum(self.end_ns, end_ns)
         return int(np.maximum(high - low, 0).sum())
 
 
@@ -132,12 +183,13 @@ def span_intervals(record: Throughput, kinds: Iterable[str] = SPAN_KINDS) -> Int
     if not len(record.spans):
         none = np.empty(0, np.int64)
         return Intervals(none, none)
-    wanted = [index for index, text in enumerate(record.strings) if text in set(kinds)]
+    wanted = set(kinds)
+    numbers = [index for index, text in enumerate(record.strings) if text in wanted]
     spans = record.spans
-    chosen = np.isin(spans.kind, wanted) & (spans.end_ns > spans.start_ns)
-    start, end = spans.start_ns[chosen], spans.end_ns[chosen]
-    order = np.argsort(start, kind="stable")
-    start, end = start[order], np.maximum.accumulate(end[order])
+    chosen = np.flatnonzero(np.isin(spans.kind, numbers) & (spans.end_ns > spans.start_ns))
+    ordered = chosen[np.argsort(spans.start_ns[chosen], kind="stable")]
+    start = spans.start_ns[ordered]
+    end = np.maximum.accumulate(spans.end_ns[ordered])
     if not len(start):
         return Intervals(start, end)
     first = np.append(True, start[1:] > end[:-1])

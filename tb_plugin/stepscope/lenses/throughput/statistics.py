@@ -84,7 +84,13 @@ def _whole_time(record: Throughput, parts: list[Segment], average: F64, counted:
 def _windowed(record: Throughput, parts: list[Segment], diagnosis: Diagnosis, options: ThroughputOptions) -> Statistics:
     part = None
     if parts:
-        part = window_part(record, parts[-1], diagnosis, options.window, options.warm_up)
+        part = window_part(
+            record,
+            parts[-1],
+            diagnosis,
+            window=options.window,
+            warm_up=options.warm_up,
+        )
     label = f"windowed over the last {options.window} steps"
     if part is None:
         return _average(label, record, None, steps_per_sec=None, samples=None, steps=None, duration_ns=None)
