@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from shim_records import Clock, stored
 
@@ -92,8 +92,9 @@ def small_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(throughput_log, "TAIL_VERSIONS", 2)
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(st.lists(ACTIONS, max_size=60))
+@example(["add", "begin", "flush", "add", "flush"])
 def test_stored_series_equals_what_was_logged_at_every_flush(actions: list[str]) -> None:
     clock = Clock()
     with tempfile.TemporaryDirectory() as folder:

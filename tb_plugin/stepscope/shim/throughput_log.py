@@ -273,10 +273,10 @@ class ThroughputLog:
         if self._first_ns == UNKNOWN_NS and content.time_ns:
             self._first_ns = content.time_ns[0]
         if not self._is_block_due(content):
-            return [self._tail_version(content, now_ns)]
+            return [self._tail_version(content.after(self._in_block), now_ns)]
         versions = [self._block_version(content, now_ns)]
         if content.open_spans:
-            versions.append(self._tail_version(content, now_ns))
+            versions.append(self._tail_version(content.after(content.rows), now_ns))
         return versions
 
     def _is_new(self, content: Snapshot) -> bool:
@@ -303,7 +303,6 @@ class ThroughputLog:
         )
 
     def _tail_version(self, content: Snapshot, now_ns: int) -> Block:
-        content = content.after(self._in_block)
         return Block(
             record=self._record(content, now_ns, tail_after=content.before),
             number=TAIL_BLOCK,
