@@ -15,7 +15,13 @@ from stepscope.lenses.throughput.options import ThroughputOptions
 from stepscope.lenses.throughput.pace import pace
 from stepscope.lenses.throughput.printed import with_printed
 from stepscope.lenses.throughput.rates import Rates, SamplePoints, rates, sample_points
-from stepscope.lenses.throughput.result import Series, Span, ThroughputResult, thinned
+from stepscope.lenses.throughput.result import (
+    Annotation,
+    Series,
+    Span,
+    ThroughputResult,
+    thinned,
+)
 from stepscope.lenses.throughput.segments import segments
 from stepscope.lenses.throughput.statistics import statistics
 from stepscope.model.arrays import F64
@@ -23,19 +29,24 @@ from stepscope.model.throughput import UNKNOWN_NS, Throughput
 from stepscope.model.throughput_merge import merge
 
 
-def analyze(records: Throughput | Sequence[Throughput], options: ThroughputOptions | None = None) -> ThroughputResult:
+def analyze(
+    records: Throughput | Sequence[Throughput],
+    options: ThroughputOptions | None = None,
+) -> ThroughputResult:
     """The rates of one or several records.
 
-    Records of one run, rank and name are blocks of one series and are joined; any other record is its own series.
+    Records of one run, rank and name are blocks of one series and are joined. Any other record is a
+    series by itself.
 
     Args:
         records: Throughput records.
         options: What to ask; the defaults when None.
     """
     options = options or ThroughputOptions()
-    given = [records] if isinstance(records, Throughput) else list(records)
+    if isinstance(records, Throughput):
+        records = [records]
     groups: dict[tuple[str, int, str, str], list[Throughput]] = {}
-    for record in given:
+    for record in records:
         key = (record.header.run, record.header.rank, record.name, record.unit)
         groups.setdefault(key, []).append(record)
     joined = [merge(blocks) for blocks in groups.values()]
@@ -45,17 +56,31 @@ def analyze(records: Throughput | Sequence[Throughput], options: ThroughputOptio
 
 def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
     """The rates of one record."""
-    smoothing = record.smoothing if options.smoothing is None else options.smoothing
-    asked = sample_points(record, options)
-    computed = rates(record, asked, smoothing)
-    stated = _stated(record, asked)
+    smoothing = record.smoothing
+    if options.smoothing is not None:
+        smoothing = options.smoothing
+    samples = sample_points(record, options)
+    computed = rates(record, samples, smoothing)
+    stated = _stated(record, samples)
     local, average, figures = _figures(record, options, computed, stated)
     printed = 0
     if figures == "computed":
-        local, printed = with_printed(record, asked, local, stated.local, smoothing)
+        local, printed = with_printed(
+            record,
+            samples,
+            local=local,
+            stated=stated.local,
+            smoothing=smoothing,
+        )
     base = absolute_base(record)
     parts = segments(record)
     diagnosis = diagnose(record, pace(record, parts))
+    annotations: list[Annotation] = []
+    if options.disturbances:
+        annotations = disturbances(record, samples, diagnosis, base)
+    clock = "monotonic"
+    if record.header.wall_anchor_ns:
+        clock = "unix"
     kept = thinned(local, average, options.points)
     return Series(
         run=record.header.run,
@@ -64,12 +89,12 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         rank=record.header.rank,
         unit=record.unit,
         smoothing=smoothing,
-        sampling_rule=asked.rule,
+        sampling_rule=samples.rule,
         measured_at=record.measured_at,
-        clock="unix" if record.header.wall_anchor_ns else "monotonic",
+        clock=clock,
         figures=figures,
-        step=asked.step[kept],
-        time_ns=asked.time_ns[kept] + base,
+        step=samples.step[kept],
+        time_ns=samples.time_ns[kept] + base,
         total=computed.total[kept],
         local=local[kept],
         average=average[kept],
@@ -79,14 +104,22 @@ def analyze_series(record: Throughput, options: ThroughputOptions) -> Series:
         reported_mfu=_chosen(stated.mfu, kept),
         recorded=len(local),
         spans=_spans(record, base),
-        annotations=tuple(disturbances(record, asked, diagnosis, base)) if options.disturbances else (),
-        statistics=statistics(record, parts, diagnosis, average, options),
+        annotations=tuple(annotations),
+        statistics=statistics(
+            record,
+            parts,
+            diagnosis,
+            average=average,
+            options=options,
+        ),
         problems=(*_problems(record), *_printed_problem(printed, len(local))),
     )
 
 
 def _chosen(column: F64, kept: NDArray[np.int64]) -> F64:
-    return column[kept] if len(column) else column
+    if not len(column):
+        return column
+    return column[kept]
 
 
 def absolute_base(record: Throughput) -> int:
@@ -96,7 +129,7 @@ def absolute_base(record: Throughput) -> int:
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What the source states, at each sample: empty where it never does or the moments were chosen anew."""
+    """What the source states at each sample. Empty where it never does or samples were chosen anew."""
 
     local: F64
     average: F64
@@ -104,41 +137,48 @@ class Stated:
     mfu: F64
 
 
-def _stated(record: Throughput, asked: SamplePoints) -> Stated:
+def _stated(record: Throughput, samples: SamplePoints) -> Stated:
     reported = record.reported
     none = np.empty(0)
-    if not len(reported) or asked.time_ns is not record.samples.time_ns:
+    if not len(reported) or samples.time_ns is not record.samples.time_ns:
         return Stated(none, none, none, none)
 
     def at_samples(values: F64) -> F64:
-        column = np.full(len(asked.step), np.nan)
-        column[reported.sample] = _known(values)
+        column = np.full(len(samples.step), np.nan)
+        column[reported.sample] = np.where(values < 0, np.nan, values)
         return column
 
-    tflops, mfu = at_samples(reported.tflops_per_device), at_samples(reported.mfu)
     return Stated(
         local=at_samples(reported.local_samples_per_sec),
         average=at_samples(reported.avg_samples_per_sec),
-        tflops=none if np.isnan(tflops).all() else tflops,
-        mfu=none if np.isnan(mfu).all() else mfu,
+        tflops=_empty_if_unknown(at_samples(reported.tflops_per_device)),
+        mfu=_empty_if_unknown(at_samples(reported.mfu)),
     )
 
 
-def _known(values: F64) -> F64:
-    return np.where(values < 0, np.nan, values)
+def _empty_if_unknown(column: F64) -> F64:
+    if np.isnan(column).all():
+        return np.empty(0)
+    return column
 
 
-def _figures(record: Throughput, options: ThroughputOptions, computed: Rates, stated: Stated) -> tuple[F64, F64, str]:
-    """Which rates to show, and what they are.
-
-    A Rate that was asked for after every batch cannot be computed from marks at log steps: it is shown as stated.
-    """
-    coarse = record.sampling_rule == "batch" or record.start_ns == UNKNOWN_NS or not (record.marks.count >= 0).any()
-    wanted = options.figures if options.figures != "auto" else ("reported" if coarse else "computed")
-    rates_stated = len(stated.local) and not (np.isnan(stated.local) & np.isnan(stated.average)).all()
-    if wanted == "reported" and rates_stated:
-        return stated.local, stated.average, "reported"
+def _figures(
+    record: Throughput,
+    options: ThroughputOptions,
+    computed: Rates,
+    stated: Stated,
+) -> tuple[F64, F64, str]:
+    """Which rates to show, and what they are."""
     counted = bool((record.marks.count >= 0).any())
+    wanted = options.figures
+    if wanted == "auto":
+        wanted = "computed"
+        # Marks at log steps do not say what a tracker answered that was asked after every batch.
+        if record.sampling_rule == "batch" or record.start_ns == UNKNOWN_NS or not counted:
+            wanted = "reported"
+    unknown_rates = np.isnan(stated.local) & np.isnan(stated.average)
+    if wanted == "reported" and not unknown_rates.all():
+        return stated.local, stated.average, "reported"
     if not counted and (len(record.marks) or len(record.reported)):
         # Without a batch size there is no rate; a zero would be a guess.
         unknown = np.full(len(computed.local), np.nan)
@@ -154,12 +194,26 @@ def _printed_problem(printed: int, points: int) -> tuple[str, ...]:
 
 
 def _spans(record: Throughput, base: int) -> tuple[Span, ...]:
-    spans, words = record.spans, list(record.strings)
-    rows = zip(spans.kind.tolist(), spans.start_ns.tolist(), spans.end_ns.tolist(), spans.open.tolist(), strict=True)
-    return tuple(Span(words[kind], start + base, end + base, bool(open_)) for kind, start, end, open_ in rows)
+    columns = record.spans
+    words = list(record.strings)
+    spans = []
+    for index, kind in enumerate(columns.kind.tolist()):
+        span = Span(
+            kind=words[kind],
+            start_ns=int(columns.start_ns[index]) + base,
+            end_ns=int(columns.end_ns[index]) + base,
+            open=bool(columns.open[index]),
+        )
+        spans.append(span)
+    return tuple(spans)
 
 
 def _problems(record: Throughput) -> tuple[str, ...]:
-    counts = [f" ({loss.count:,})" if loss.count > 1 else "" for loss in record.header.losses]
-    losses = zip(record.header.losses, counts, strict=True)
-    return tuple(f"{loss.where}: {loss.what}{count}. {loss.remedy}" for loss, count in losses)
+    """What was lost of the source, one sentence for each loss."""
+    problems = []
+    for loss in record.header.losses:
+        count = ""
+        if loss.count > 1:
+            count = f" ({loss.count:,})"
+        problems.append(f"{loss.where}: {loss.what}{count}. {loss.remedy}")
+    return tuple(problems)

@@ -1,16 +1,18 @@
 """Blocks: results that reach the host many steps at a time, recognised by when they arrive.
 
-A device that hands over its results every B steps lets nothing arrive while it computes a block, and then all B results
-as fast as the host takes them in. A log interval of L steps thus holds `ceil(s/B) - ceil((s - L)/B)` blocks: q or q + 1
-of them, with q = L // B. Its length has two values only, and which interval has which is fixed by B. So blocks are told
-from other causes by three facts:
+A device that hands over its results every B steps lets nothing arrive while it computes a block.
+Then all B results arrive as fast as the host takes them in. A log interval of L steps that ends at
+step s thus holds `ceil(s/B) - ceil((s - L)/B)` blocks: q or q + 1 of them, with q = L // B. Its
+length has two values only, and B determines which interval has which. Three facts identify blocks:
 
 * the lengths fall into two clusters,
 * a whole B puts every interval into the right one,
-* what remains of an interval without its blocks is far shorter than its steps take on average: queued results.
+* what remains of an interval without its blocks is far shorter than its steps take on average:
+  queued results.
 
-Where several B fit, all of them are given: no log of these moments can tell them apart. The effect is described in
-Cerebras' guide to measuring throughput (`rate_global_rate.html`, "Rate fluctuates in pipeline mode").
+Where several B fit, all of them are given: no log of these moments can tell them apart. Cerebras'
+guide to measuring throughput describes the effect (`rate_global_rate.html`, "Rate fluctuates in
+pipeline mode").
 """
 
 from __future__ import annotations
@@ -26,10 +28,11 @@ from stepscope.model.arrays import F64, I64, Bools
 LEAST_INTERVALS = 8
 """With fewer log intervals blocks cannot be told from other causes."""
 MOST_INTERVALS = 4096
+LONGEST_INTERVAL = 2**24
 QUEUED_SHARE = 0.1
 """Queued results arrive at least ten times as fast as results are computed."""
 LONG_INTERVAL_QUEUED_SHARE = 0.15
-"""The same where an interval holds several blocks: then it is only a remainder, known with their error."""
+"""The same where an interval holds several blocks: a remainder has the error of all of them."""
 LEAST_LEFT_SHARE = -0.1
 EXPLAINED = 0.8
 EXPLAINED_OF_FEW = 0.95
@@ -83,7 +86,8 @@ class Blocks:
         starts = np.flatnonzero(np.append(True, run.taken[1:] <= run.taken[:-1]))
         own_start = starts[np.searchsorted(starts, self.ends, side="right") - 1]
         begin_ns = np.where(fresh, run.begin_ns[own_start], np.append(0, self.time_ns[:-1]))
-        taken_before = np.where(fresh, run.taken[own_start] - run.steps[own_start], np.append(0, self.taken[:-1]))
+        taken_at_start = run.taken[own_start] - run.steps[own_start]
+        taken_before = np.where(fresh, taken_at_start, np.append(0, self.taken[:-1]))
         kept = (self.time_ns > begin_ns) & (self.taken > taken_before)
         return Pace(
             begin_ns=begin_ns[kept],
@@ -121,8 +125,12 @@ def blocks(run: Pace, known: Bools) -> Blocks | None:
         known: Intervals with a known pause in them: their lengths say nothing of blocks.
     """
     run_steps = run.steps[:MOST_INTERVALS]
-    length = int(np.bincount(run_steps).argmax()) if len(run_steps) and int(run_steps.max()) < 2**24 else 0
-    usable = np.flatnonzero((run_steps == length) & ~run.first[:MOST_INTERVALS] & ~known[:MOST_INTERVALS])
+    # Counting lengths takes memory for the longest of them.
+    if not len(run_steps) or int(run_steps.max()) >= LONGEST_INTERVAL:
+        return None
+    length = int(np.bincount(run_steps).argmax())
+    plain = ~run.first[:MOST_INTERVALS] & ~known[:MOST_INTERVALS]
+    usable = np.flatnonzero((run_steps == length) & plain)
     if not length or len(usable) < LEAST_INTERVALS - 1:
         return None
     duration = run.end_ns - run.begin_ns
@@ -131,11 +139,13 @@ def blocks(run: Pace, known: Bools) -> Blocks | None:
         found = _blocks_of(run, chosen, length)
         if found is not None and (best is None or found[0] > best[0]):
             best = found
-    return best[1] if best is not None else None
+    if best is None:
+        return None
+    return best[1]
 
 
 def _without_last_block(usable: I64, duration: I64) -> list[I64]:
-    """The intervals without the one in which the last block arrived, which may be shorter than the others."""
+    """The intervals without that of the last block, which may be shorter than the others."""
     choices = []
     for share in (0.5, LEAST_LAST_SHARE):
         arrivals = usable[duration > share * duration.mean()]
@@ -144,22 +154,30 @@ def _without_last_block(usable: I64, duration: I64) -> list[I64]:
 
 
 def _blocks_of(run: Pace, usable: I64, length: int) -> tuple[float, Blocks] | None:
-    """The blocks that explain these intervals, all of one length in steps, and what share of the variance they do."""
+    """The blocks that explain these intervals, all of one length in steps.
+
+    Beside them is the share of the variance that they explain.
+    """
     duration = (run.end_ns - run.begin_ns)[usable].astype(np.float64)
     found = clusters(duration)
     if found is None or not _clear(found, len(usable), run.resolution_ns):
         return None
     mean = float(duration.mean())
     for whole in _wholes(found, mean):
-        fit = _fit(run, usable, found, length, whole)
-        if fit is not None and _certain(run, found, duration, whole):
-            intake_ns = max((found.short_ns - whole * (found.long_ns - found.short_ns)) / length, 0.0)
-            return found.explained, _blocks(run, found, fit, intake_ns, length)
+        fit = _fit(run, usable, found, length=length, whole=whole)
+        if fit is None or not _certain(run, found, duration, whole):
+            continue
+        block_ns = found.long_ns - found.short_ns
+        intake_ns = max((found.short_ns - whole * block_ns) / length, 0.0)
+        return found.explained, _blocks(run, found, fit, intake_ns=intake_ns, length=length)
     return None
 
 
 def clusters(values: F64) -> Clusters | None:
-    """The split into two clusters that explains most of the variance (Otsu's threshold), None where all are equal."""
+    """The split into two clusters that explains most of the variance, None where all are equal.
+
+    Otsu, A threshold selection method from gray-level histograms (IEEE Trans. SMC, 1979).
+    """
     order = np.sort(values)
     size = len(order)
     total = float(((order - order.mean()) ** 2).sum())
@@ -167,7 +185,8 @@ def clusters(values: F64) -> Clusters | None:
         return None
     low = np.arange(1, size)
     sums = np.cumsum(order)
-    mean_low, mean_high = sums[:-1] / low, (sums[-1] - sums[:-1]) / (size - low)
+    mean_low = sums[:-1] / low
+    mean_high = (sums[-1] - sums[:-1]) / (size - low)
     between = low * (size - low) / size * (mean_high - mean_low) ** 2
     # Equal values are of one cluster.
     between[order[1:] == order[:-1]] = 0.0
@@ -182,26 +201,38 @@ def clusters(values: F64) -> Clusters | None:
 
 def _clear(found: Clusters, intervals: int, resolution_ns: int) -> bool:
     """Whether there are two clusters at all, and not one whose halves lie apart."""
-    least = EXPLAINED_OF_FEW if intervals < FEW else EXPLAINED
+    least = EXPLAINED
+    if intervals < FEW:
+        least = EXPLAINED_OF_FEW
     apart = found.long_ns - found.short_ns
     return found.explained >= least and apart > RESOLUTIONS * resolution_ns
 
 
 def _wholes(found: Clusters, mean_ns: float) -> list[int]:
-    """How many blocks a short interval may hold, the likeliest first: such that little time is left beside them."""
+    """How many blocks a short interval may hold, the likeliest first: little time is left beside them."""
     block_ns = found.long_ns - found.short_ns
     most = found.short_ns / block_ns
     candidates = []
     for whole in range(math.floor(most + 0.5), -1, -1):
         left = (found.short_ns - whole * block_ns) / mean_ns
-        if left > (LONG_INTERVAL_QUEUED_SHARE if whole else QUEUED_SHARE):
+        most_left = QUEUED_SHARE
+        if whole:
+            most_left = LONG_INTERVAL_QUEUED_SHARE
+        if left > most_left:
             break
         if left >= LEAST_LEFT_SHARE:
             candidates.append(whole)
     return candidates
 
 
-def _fit(run: Pace, usable: I64, found: Clusters, length: int, whole: int) -> tuple[int, int] | None:
+def _fit(
+    run: Pace,
+    usable: I64,
+    found: Clusters,
+    *,
+    length: int,
+    whole: int,
+) -> tuple[int, int] | None:
     """The least and greatest steps of a block that put the intervals into the right clusters."""
     size = len(usable)
     share = float(found.long.mean())
@@ -212,7 +243,9 @@ def _fit(run: Pace, usable: I64, found: Clusters, length: int, whole: int) -> tu
         return None
     candidates = np.arange(low, high + 1)
     end = run.taken[usable]
-    arrived, before = -(-end[:, None] // candidates), -((length - end)[:, None] // candidates)
+    # Blocks that had arrived by an interval's end and before its begin, rounded up.
+    arrived = -(-end[:, None] // candidates)
+    before = -((length - end)[:, None] // candidates)
     wrong = (arrived - before - whole != found.long[:, None]).sum(axis=0)
     least = int(wrong.min())
     minority = min(int(found.long.sum()), size - int(found.long.sum()))
@@ -225,8 +258,8 @@ def _fit(run: Pace, usable: I64, found: Clusters, length: int, whole: int) -> tu
 def _certain(run: Pace, found: Clusters, duration: F64, whole: int) -> bool:
     """Whether enough blocks were seen.
 
-    Few gaps are told from pauses by being as long as the first one, few other lengths by being exact multiples of what
-    a block takes.
+    Few gaps are blocks and not pauses where they are as long as the first one. Few other lengths
+    are blocks where they are exact multiples of what a block takes.
     """
     gaps = int(found.long.sum())
     shorts = len(found.long) - gaps
@@ -242,7 +275,14 @@ def _certain(run: Pace, found: Clusters, duration: F64, whole: int) -> bool:
     return spread <= max(2 * run.resolution_ns, EXACT * block_ns) and left < EXACT_LEFT
 
 
-def _blocks(run: Pace, found: Clusters, fit: tuple[int, int], intake_ns: float, length: int) -> Blocks:
+def _blocks(
+    run: Pace,
+    found: Clusters,
+    fit: tuple[int, int],
+    *,
+    intake_ns: float,
+    length: int,
+) -> Blocks:
     low, high = fit
     # The least size that fits: averages of whole blocks are then never higher than the device was.
     done = -(-run.taken // low)
@@ -268,10 +308,11 @@ def _blocks(run: Pace, found: Clusters, fit: tuple[int, int], intake_ns: float, 
 
 
 def dispatch_bursts(run: Pace, known: Bools) -> Blocks | None:
-    """Steps that are counted in bursts of another phase: the loop runs ahead of the device and then waits for it.
+    """Steps that are counted in bursts: the loop runs ahead of the device and then waits for it.
 
-    A loop that dispatches steps without waiting, as JAX and PyTorch on devices do, waits where it reads a result: at
-    every log step. The wait then ends with the last step of a burst. Seen step by step only.
+    A loop that dispatches steps asynchronously, as JAX and PyTorch do, waits where it reads a
+    result: at every log step. The wait then ends with the last step of a burst. Only marks of
+    single steps show it.
     """
     if run.stride != 1 or len(run) < LEAST_INTERVALS:
         return None
@@ -305,7 +346,7 @@ def dispatch_bursts(run: Pace, known: Bools) -> Blocks | None:
 
 
 def likeliest(low: int, high: int, length: int) -> int:
-    """The roundest number of a range: a multiple of the log interval, else the one with most trailing zeros."""
+    """The roundest number of a range: a multiple of the log interval, else of a round number."""
     multiple = -(-low // length) * length
     if multiple <= high:
         return multiple

@@ -1,9 +1,10 @@
-"""Why a run is slow where nothing was logged: slow steps among fast ones, and speeds that change over the run.
+"""Why a run is slow where nothing was logged: slow steps, and speeds that change over the run.
 
-Slow steps are a second population of step times: where a threshold splits their logarithms best (Otsu, 1979) the slow
-ones lie far outside the spread of the others. Changes are looked for in medians of equal parts of the run: no change,
-a line, one change point or two are compared by the Bayesian information criterion (Schwarz, 1978), and a change is only
-said where it is certain and costs a few per cent.
+Slow steps are a second population of step times: where a threshold splits their logarithms best
+(Otsu, 1979), the slow ones lie far outside the spread of the others. Changes are sought in medians
+of equal parts of the run: no change, a line, one change point or two are compared by the Bayesian
+information criterion (Schwarz, 1978). A change is reported where it is certain and costs a few
+per cent.
 """
 
 from __future__ import annotations
@@ -94,7 +95,7 @@ def slow_steps(per_step_ns: F64, steps: I64, taken: I64) -> SlowSteps | None:
 
 
 def _populations(relative: F64, slow: Bools) -> bool:
-    """Whether the slow ones are a population of their own and not the upper half of one."""
+    """Whether the slow ones are a second population and not the upper half of one."""
     count = int(slow.sum())
     if not LEAST_SLOW <= count <= MOST_SLOW_SHARE * len(slow):
         return False
@@ -104,14 +105,15 @@ def _populations(relative: F64, slow: Bools) -> bool:
         return False
     fast = relative[~slow]
     middle, low = np.quantile(fast, [0.5, 0.1])
-    # From the half that slow steps do not reach: a tenth of a normal distribution lies 1.28 deviations below.
+    # From the half that slow steps do not reach: the lowest tenth of a normal distribution lies
+    # 1.28 deviations below its middle.
     spread = max(float(middle - low) / 1.28, float(fast.std()) / 2)
     distance = float(np.median(relative[slow]) - middle)
     return distance > math.log(SLOW_RATIO) and distance > SLOW_SPREADS * spread
 
 
 def local_level(values: F64) -> F64:
-    """How long steps usually take around each step: a low quantile of parts of the run, joined by lines."""
+    """Usual step time around each step: a low quantile of parts of the run, joined by lines."""
     parts = max(len(values) // LOCAL, 1)
     bounds = np.linspace(0, len(values), parts + 1).astype(np.int64)
     levels = _part_quantiles(values, bounds, LOCAL_QUANTILE)
@@ -121,7 +123,7 @@ def local_level(values: F64) -> F64:
 
 
 def _part_quantiles(values: F64, bounds: I64, quantile: float) -> F64:
-    """A quantile of each part of the values: the order statistic at or below it, all parts at once."""
+    """A quantile of each part of the values: the middle of the order statistics around it."""
     length = np.diff(bounds)
     part = np.repeat(np.arange(len(length)), length)
     ordered = values[np.lexsort((values, part))]
@@ -144,7 +146,9 @@ def beat(slow_taken: I64, steps: I64, taken: I64) -> int:
     on_beat = float((slow_taken % every == phase).mean())
     slots = int((taken % every == phase).sum())
     kept = float((slow_taken % every == phase).sum()) / max(slots, 1)
-    return every if on_beat >= ON_BEAT and kept >= BEATS_KEPT else 0
+    if on_beat < ON_BEAT or kept < BEATS_KEPT:
+        return 0
+    return every
 
 
 @dataclass(frozen=True)
@@ -180,12 +184,18 @@ def change(per_step_ns: F64, steps: I64) -> Change | None:
         return None
     level = np.repeat(fitted, np.diff(bounds))
     total = float((per_step_ns * steps).sum())
-    found = _described(best, fitted, bounds, level, steps)
-    return found if found is not None and found.extra_ns >= LEAST_COST * total else None
+    lowest = float(fitted.min())
+    extra_ns = float(((level - lowest) * steps).sum())
+    if lowest <= 0 or extra_ns < LEAST_COST * total:
+        return None
+    return _described(best, fitted, bounds, extra_ns)
 
 
 def _main_jump(cuts: tuple[int, ...], levels: list[float]) -> tuple[tuple[int, ...] | None, list[float]]:
-    """Three levels in one direction as two where one jump is most of the way, else as a drift (no cuts)."""
+    """Three levels in one direction as two where one jump is most of the way, else as a drift.
+
+    A drift has no cuts.
+    """
     jumps = np.diff(levels)
     if jumps[0] * jumps[1] <= 0:
         return cuts, levels
@@ -236,8 +246,10 @@ def _best_model(medians: F64) -> tuple[_Model | None, F64]:
     if best.cuts is None:
         return best, line
     bounds = (0, *best.cuts, size)
-    levels = [np.full(high - low, medians[low:high].mean()) for low, high in itertools.pairwise(bounds)]
-    return best, np.concatenate(levels)
+    levels = np.empty(size)
+    for low, high in itertools.pairwise(bounds):
+        levels[low:high] = medians[low:high].mean()
+    return best, levels
 
 
 def _level_errors(medians: F64) -> F64:
@@ -251,26 +263,47 @@ def _level_errors(medians: F64) -> F64:
     return errors
 
 
-def _described(model: _Model, fitted: F64, bounds: I64, level: F64, steps: I64) -> Change | None:
+def _described(model: _Model, fitted: F64, bounds: I64, extra_ns: float) -> Change:
     """A model in words: what is slow, and what it costs against the better speed."""
-    first, last, size = float(fitted[0]), float(fitted[-1]), len(level)
-    lowest = float(fitted.min())
-    extra = float(((level - lowest) * steps).sum())
-    if lowest <= 0:
-        return None
+    size = int(bounds[-1])
+    first_ns = float(fitted[0])
+    last_ns = float(fitted[-1])
     cuts = model.cuts
-    levels = [] if cuts is None else [float(fitted[at]) for at in (0, *cuts)]
+    levels: list[float] = []
+    if cuts is not None:
+        levels = fitted[[0, *cuts]].tolist()
     if cuts is not None and len(levels) == 3:
         cuts, levels = _main_jump(cuts, levels)
+
+    kind = "plateau"
+    low = 0
+    high = size
+    before_ns = first_ns
+    after_ns = last_ns
     if cuts is None:
-        return Change("drift", 0, size, first, last, extra)
-    if len(levels) == 2 and last > first:
-        return Change("plateau", int(bounds[cuts[0]]), size, first, last, extra)
-    if len(levels) == 2:
-        return Change("warm_up", 0, int(bounds[cuts[0]]), first, last, extra)
-    if levels[1] > max(levels[0], levels[2]):
-        return Change("plateau", int(bounds[cuts[0]]), int(bounds[cuts[1]]), first, levels[1], extra)
+        kind = "drift"
+    elif len(levels) == 2 and last_ns > first_ns:
+        low = int(bounds[cuts[0]])
+    elif len(levels) == 2:
+        kind = "warm_up"
+        high = int(bounds[cuts[0]])
+    elif levels[1] > max(levels[0], levels[2]):
+        low = int(bounds[cuts[0]])
+        high = int(bounds[cuts[1]])
+        after_ns = levels[1]
     # Fast only in between: the slower end says which part is out of the ordinary.
-    if levels[0] > levels[2]:
-        return Change("warm_up", 0, int(bounds[cuts[0]]), first, levels[1], extra)
-    return Change("plateau", int(bounds[cuts[1]]), size, levels[1], last, extra)
+    elif levels[0] > levels[2]:
+        kind = "warm_up"
+        high = int(bounds[cuts[0]])
+        after_ns = levels[1]
+    else:
+        low = int(bounds[cuts[1]])
+        before_ns = levels[1]
+    return Change(
+        kind=kind,
+        low=low,
+        high=high,
+        before_ns=before_ns,
+        after_ns=after_ns,
+        extra_ns=extra_ns,
+    )

@@ -16,7 +16,12 @@ NS_PER_SECOND = 1e9
 
 
 def with_printed(
-    record: Throughput, points: SamplePoints, local: F64, stated: F64, smoothing: float
+    record: Throughput,
+    points: SamplePoints,
+    *,
+    local: F64,
+    stated: F64,
+    smoothing: float,
 ) -> tuple[F64, int]:
     """Computed Rates with the printed ones where stamps do not resolve the interval, and how many these are.
 
