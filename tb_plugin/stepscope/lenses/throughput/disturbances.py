@@ -1,4 +1,4 @@
-"""What disturbed the run: from its marks and spans, with the evidence and how to read the rates around it."""
+"""What disturbed the run, by its marks and spans, with evidence and how to read the rates."""
 
 from __future__ import annotations
 
@@ -29,7 +29,12 @@ NEAR_EVENT = 0.06
 """A change within this share of the run after an event is told as its consequence."""
 
 
-def disturbances(record: Throughput, points: SamplePoints, diagnosis: Diagnosis, base_ns: int) -> list[Annotation]:
+def disturbances(
+    record: Throughput,
+    points: SamplePoints,
+    diagnosis: Diagnosis,
+    base_ns: int,
+) -> list[Annotation]:
     """All annotations: those of the whole run first, then in order of time."""
     notes = [
         *_sampling(record),
@@ -63,7 +68,10 @@ def _sampling(record: Throughput) -> Iterator[Annotation]:
 def _starts_late(record: Throughput) -> bool:
     """Whether more steps lie before the first sample than between the others."""
     step = record.samples.step
-    return len(step) > 1 and int(step[0]) > LATE * max(float(np.median(np.diff(step))), 1.0)
+    if len(step) < 2:
+        return False
+    usual = max(float(np.median(np.diff(step))), 1.0)
+    return int(step[0]) > LATE * usual
 
 
 def _restarts(record: Throughput, base_ns: int) -> Iterator[Annotation]:
@@ -73,51 +81,80 @@ def _restarts(record: Throughput, base_ns: int) -> Iterator[Annotation]:
         title, text = messages.RESTARTS[kind]
         at = int(resets.time_ns[index]) + base_ns
         mark = int(resets.mark_end[index])
-        step = int(record.marks.step[mark]) if mark < len(record.marks) else None
-        evidence = {"offset_ns": int(resets.offset_ns[index])}
-        word = "resume" if kind == ResetKind.SESSION else "reset"
-        yield Annotation(word, title, text, at, at, step, evidence)
+        step: int | None = None
+        if mark < len(record.marks):
+            step = int(record.marks.step[mark])
+        word = "reset"
+        if kind == ResetKind.SESSION:
+            word = "resume"
+        yield Annotation(
+            word,
+            title,
+            text,
+            start_ns=at,
+            end_ns=at,
+            step=step,
+            evidence={"offset_ns": int(resets.offset_ns[index])},
+        )
 
 
 def _clock_steps(record: Throughput, base_ns: int) -> Iterator[Annotation]:
     time = record.marks.time_ns
     if np.array_equal(time, record.samples.time_ns) or not len(record.samples):
-        order, steps = time, record.marks.step
+        order = time
+        steps = record.marks.step
     else:
         # Samples fall between marks: a clock may go back and be seen by them only.
         order = np.insert(time, record.samples.mark_end, record.samples.time_ns)
         steps = np.insert(record.marks.step, record.samples.mark_end, record.samples.step)
     back = np.diff(order)
     for index in np.flatnonzero(back < 0)[:MOST_OF_A_KIND].tolist():
-        at, by = int(order[index + 1]) + base_ns, int(-back[index])
-        title, text = messages.clock_step(by)
-        yield Annotation("clock_step", title, text, at, at, _step(int(steps[index + 1])), {"back_ns": by})
+        at = int(order[index + 1]) + base_ns
+        back_ns = int(-back[index])
+        yield Annotation(
+            "clock_step",
+            *messages.clock_step(back_ns),
+            start_ns=at,
+            end_ns=at,
+            step=_step(int(steps[index + 1])),
+            evidence={"back_ns": back_ns},
+        )
 
 
 def _unknown_batches(record: Throughput) -> Iterator[Annotation]:
     unknown = int((record.marks.count < 0).sum())
     if unknown and not len(record.reported):
-        title, text = messages.unknown_batches(unknown, len(record.marks))
-        yield Annotation("unknown_batch", title, text, evidence={"marks": unknown, "of": len(record.marks)})
+        words = messages.unknown_batches(unknown, len(record.marks))
+        evidence = {"marks": unknown, "of": len(record.marks)}
+        yield Annotation("unknown_batch", *words, evidence=evidence)
 
 
 def _data_wait(record: Throughput, run: Pace) -> Iterator[Annotation]:
     if not len(run) or "data" not in list(record.strings):
         return
-    begin, end = int(run.begin_ns[0]), int(run.end_ns[-1])
-    waited = span_intervals(record, ["data"]).inside(begin, end)
-    share = waited / (end - begin) if end > begin else 0.0
+    begin_ns = int(run.begin_ns[0])
+    end_ns = int(run.end_ns[-1])
+    if end_ns <= begin_ns:
+        return
+    waited_ns = span_intervals(record, ["data"]).inside(begin_ns, end_ns)
+    share = waited_ns / (end_ns - begin_ns)
     if share > DATA_WAIT_SHARE:
-        title, text = messages.data_wait(share, waited)
-        yield Annotation("data_wait", title, text, evidence={"share": share, "waited_ns": waited})
+        words = messages.data_wait(share, waited_ns)
+        evidence = {"share": share, "waited_ns": waited_ns}
+        yield Annotation("data_wait", *words, evidence=evidence)
 
 
-def _arrivals(record: Throughput, points: SamplePoints, diagnosis: Diagnosis) -> Iterator[Annotation]:
+def _arrivals(
+    record: Throughput,
+    points: SamplePoints,
+    diagnosis: Diagnosis,
+) -> Iterator[Annotation]:
     """Blocks, and intervals too few to say."""
+    if diagnosis.unclear:
+        evidence = {"intervals": len(diagnosis.single)}
+        yield Annotation("unclear", *messages.UNCLEAR, evidence=evidence)
     found = diagnosis.blocks
     if found is None:
-        if diagnosis.unclear:
-            yield Annotation("unclear", *messages.UNCLEAR, evidence={"intervals": len(diagnosis.single)})
         return
     log_steps = _log_steps(record, points, diagnosis.single)
     evidence = {
@@ -129,12 +166,12 @@ def _arrivals(record: Throughput, points: SamplePoints, diagnosis: Diagnosis) ->
         "log_steps": log_steps,
         "flat_steps": found.steps,
     }
-    if found.dispatched and log_steps % found.steps == 0 and (found.taken % found.steps == 0).all():
-        yield Annotation("dispatch_bursts", *messages.dispatch_bursts(found), evidence=evidence)
-    elif log_steps % found.steps == 0:
-        yield Annotation("blocks", *messages.blocks(found), evidence=evidence)
-    else:
+    if log_steps % found.steps != 0:
         yield Annotation("aliasing", *messages.aliasing(found, log_steps), evidence=evidence)
+    elif found.dispatched and (found.taken % found.steps == 0).all():
+        yield Annotation("dispatch_bursts", *messages.dispatch_bursts(found), evidence=evidence)
+    else:
+        yield Annotation("blocks", *messages.blocks(found), evidence=evidence)
 
 
 def _log_steps(record: Throughput, points: SamplePoints, run: Pace) -> int:
@@ -143,47 +180,68 @@ def _log_steps(record: Throughput, points: SamplePoints, run: Pace) -> int:
     if len(step) > 1 and int(step[-1]) >= 0:
         return max(round(float(np.median(np.diff(step)))), 1)
     marks = np.diff(points.mark_end)
-    per_mark = run.stride
-    return max(round(float(np.median(marks))) * per_mark, 1) if len(marks) else max(record.log_every, 1)
+    if not len(marks):
+        return max(record.log_every, 1)
+    return max(round(float(np.median(marks))) * run.stride, 1)
 
 
 def _spans(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
+    """Known pauses: each of a few, or all of many together."""
     run = diagnosis.single
-    whole = int(run.end_ns[-1] - run.begin_ns[0])
+    whole_ns = max(int(run.end_ns[-1] - run.begin_ns[0]), 1)
     for kind in PAUSE_KINDS:
         spans = span_intervals(record, [kind])
-        inside = np.flatnonzero((spans.end_ns > run.begin_ns[0]) & (spans.start_ns < run.end_ns[-1]))
-        net_ns = sum(catch.net_ns - catch.paused_ns for catch in diagnosis.catch_ups if catch.kind == kind)
-        if len(inside) > MOST_SPANS:
-            total = int((spans.end_ns[inside] - spans.start_ns[inside]).sum())
-            title, text = messages.spans(kind, len(inside), total, (total + net_ns) / max(whole, 1))
-            yield Annotation(kind, title, text, evidence={"duration_ns": total, "spans": len(inside)})
+        inside = (spans.end_ns > run.begin_ns[0]) & (spans.start_ns < run.end_ns[-1])
+        start_ns = spans.start_ns[inside]
+        end_ns = spans.end_ns[inside]
+        if len(start_ns) > MOST_SPANS:
+            total_ns = int((end_ns - start_ns).sum())
+            lost_ns = total_ns - _caught_up_ns(diagnosis, kind)
+            words = messages.spans(kind, len(start_ns), total_ns, lost_ns / whole_ns)
+            evidence = {"duration_ns": total_ns, "spans": len(start_ns)}
+            yield Annotation(kind, *words, evidence=evidence)
             continue
-        for index in inside.tolist():
-            start, end = int(spans.start_ns[index]), int(spans.end_ns[index])
+        for start, end in zip(start_ns.tolist(), end_ns.tolist(), strict=True):
+            duration_ns = end - start
+            lost_ns = max(duration_ns - _saved_ns(diagnosis, kind, end), 0)
             place = min(int(np.searchsorted(run.end_ns, end)), len(run) - 1)
-            saved_ns = sum(catch.saved_ns for catch in diagnosis.catch_ups if _covers(diagnosis.run, catch, kind, end))
-            title, text = messages.span(kind, end - start, max(end - start - saved_ns, 0) / max(whole, 1))
-            evidence = {"duration_ns": end - start, "net_ns": max(end - start - saved_ns, 0)}
-            step = _step(int(run.step[place]))
-            yield Annotation(kind, title, text, start + base_ns, end + base_ns, step, evidence)
+            yield Annotation(
+                kind,
+                *messages.span(kind, duration_ns, lost_ns / whole_ns),
+                start_ns=start + base_ns,
+                end_ns=end + base_ns,
+                step=_step(int(run.step[place])),
+                evidence={"duration_ns": duration_ns, "net_ns": lost_ns},
+            )
+
+
+def _caught_up_ns(diagnosis: Diagnosis, kind: str) -> int:
+    """How much of all pauses of a kind was caught up."""
+    return sum(catch.paused_ns - catch.net_ns for catch in diagnosis.catch_ups if catch.kind == kind)
+
+
+def _saved_ns(diagnosis: Diagnosis, kind: str, end_ns: int) -> int:
+    """How much of the pause that ends here was caught up."""
+    saved_ns = 0
+    for catch in diagnosis.catch_ups:
+        if _covers(diagnosis.run, catch, kind, end_ns):
+            saved_ns += catch.saved_ns
+    return saved_ns
 
 
 def _covers(run: Pace, catch: CatchUp, kind: str, end_ns: int) -> bool:
-    return catch.kind == kind and int(run.begin_ns[catch.index]) < end_ns <= int(run.end_ns[catch.index])
+    """Whether a catch-up follows the pause of this kind that ends here."""
+    if catch.kind != kind:
+        return False
+    return int(run.begin_ns[catch.index]) < end_ns <= int(run.end_ns[catch.index])
 
 
 def _pauses(diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
     """The first step, stalls, and the bursts after pauses."""
     run = diagnosis.run
     first = pauses.first_step(run, diagnosis.disturbed)
-    whole = max(int(run.end_ns[-1] - run.begin_ns[0]), 1)
     if first is not None and not diagnosis.unclear and not _one_of_the_slow(run, diagnosis.slow):
-        block = diagnosis.blocks is None and first.ratio > BLOCK_LIKE
-        title, text = messages.first_step(int(run.steps[0]), first.extra_ns, first.extra_ns / whole, block=block)
-        evidence = {"extra_ns": first.extra_ns, "ratio": first.ratio, "steps": int(run.steps[0])}
-        begin, end = int(run.begin_ns[0]) + base_ns, int(run.end_ns[0]) + base_ns
-        yield Annotation("first_step", title, text, begin, end, _step(int(run.step[0])), evidence)
+        yield _first_step(diagnosis, first, base_ns)
     shown: dict[str, int] = {}
     for catch in diagnosis.catch_ups:
         shown[catch.kind] = shown.get(catch.kind, 0) + 1
@@ -193,6 +251,26 @@ def _pauses(diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
     for pause in diagnosis.stalls:
         if pause.index not in caught:
             yield _stall(run, pause, base_ns)
+
+
+def _first_step(diagnosis: Diagnosis, first: pauses.Pause, base_ns: int) -> Annotation:
+    run = diagnosis.run
+    whole_ns = max(int(run.end_ns[-1] - run.begin_ns[0]), 1)
+    steps = int(run.steps[0])
+    words = messages.first_step(
+        steps,
+        first.extra_ns,
+        first.extra_ns / whole_ns,
+        block=diagnosis.blocks is None and first.ratio > BLOCK_LIKE,
+    )
+    return Annotation(
+        "first_step",
+        *words,
+        start_ns=int(run.begin_ns[0]) + base_ns,
+        end_ns=int(run.end_ns[0]) + base_ns,
+        step=_step(int(run.step[0])),
+        evidence={"extra_ns": first.extra_ns, "ratio": first.ratio, "steps": steps},
+    )
 
 
 def _one_of_the_slow(run: Pace, slow: SlowSteps | None) -> bool:
@@ -210,22 +288,37 @@ def _burst(diagnosis: Diagnosis, catch: CatchUp, base_ns: int) -> Annotation:
         "paused_ns": catch.paused_ns,
         "net_ns": catch.net_ns,
     }
-    burst_begin = int(run.end_ns[catch.index]) + base_ns
-    end = burst_begin + catch.burst_ns
+    burst_begin_ns = int(run.end_ns[catch.index]) + base_ns
+    end_ns = burst_begin_ns + catch.burst_ns
     if catch.kind:
-        step = _step(int(run.step[min(catch.index + 1, len(run) - 1)]))
-        return Annotation("burst", *messages.burst(catch, factor), burst_begin, end, step, evidence)
-    begin = int(run.begin_ns[catch.index]) + base_ns
-    evidence |= {"extra_ns": catch.net_ns, "burst_steps": catch.burst_steps}
-    step = _step(int(run.step[catch.index]))
-    return Annotation("burst", *messages.pause_and_burst(catch), begin, end, step, evidence)
+        # The span before it has an annotation of its own: this one is of the burst alone.
+        return Annotation(
+            "burst",
+            *messages.burst(catch, factor),
+            start_ns=burst_begin_ns,
+            end_ns=end_ns,
+            step=_step(int(run.step[min(catch.index + 1, len(run) - 1)])),
+            evidence=evidence,
+        )
+    return Annotation(
+        "burst",
+        *messages.pause_and_burst(catch),
+        start_ns=int(run.begin_ns[catch.index]) + base_ns,
+        end_ns=end_ns,
+        step=_step(int(run.step[catch.index])),
+        evidence=evidence | {"extra_ns": catch.net_ns, "burst_steps": catch.burst_steps},
+    )
 
 
 def _stall(run: Pace, pause: pauses.Pause, base_ns: int) -> Annotation:
-    begin, end = int(run.begin_ns[pause.index]) + base_ns, int(run.end_ns[pause.index]) + base_ns
-    evidence = {"extra_ns": pause.extra_ns, "ratio": pause.ratio}
-    words = messages.stall(pause.extra_ns, pause.ratio)
-    return Annotation("stall", *words, begin, end, _step(int(run.step[pause.index])), evidence)
+    return Annotation(
+        "stall",
+        *messages.stall(pause.extra_ns, pause.ratio),
+        start_ns=int(run.begin_ns[pause.index]) + base_ns,
+        end_ns=int(run.end_ns[pause.index]) + base_ns,
+        step=_step(int(run.step[pause.index])),
+        evidence={"extra_ns": pause.extra_ns, "ratio": pause.ratio},
+    )
 
 
 def _causes(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[Annotation]:
@@ -242,11 +335,12 @@ def _causes(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[
     elif run.stride > 1 and diagnosis.blocks is None:
         share = fluctuation(run, _mask(calm, len(run)))
         if share is not None:
-            yield Annotation("fluctuation", *messages.fluctuation(share), evidence={"deviation": share})
+            words = messages.fluctuation(share)
+            yield Annotation("fluctuation", *words, evidence={"deviation": share})
 
 
 def _longest_without_reset(record: Throughput, run: Pace, calm: I64) -> I64:
-    """The intervals between two resets that have the most of them: a reset tracker measures something new."""
+    """The intervals between two resets that are the most: a reset tracker measures something new."""
     resets = record.resets.time_ns[record.resets.kind == ResetKind.RESET]
     if not len(resets) or not len(calm):
         return calm
@@ -274,38 +368,51 @@ def _slow_steps(found: SlowSteps) -> Annotation:
 
 
 def _change(record: Throughput, calm: Pace, found: Change, base_ns: int) -> Annotation:
-    low, high = found.low, min(found.high, len(calm)) - 1
-    whole_end = found.high >= len(calm)
-    low_step = _step(int(calm.step[low])) if low else None
-    high_step = None if whole_end else _step(int(calm.step[high]))
-    event = _event(record, calm, found) if found.kind == "plateau" else ""
-    evidence = {
-        "extra_ns": round(found.extra_ns),
-        "before_ns": round(found.before_ns),
-        "after_ns": round(found.after_ns),
-        "event": event,
-    }
-    words = messages.change(found, low_step, high_step, event)
-    begin, end = int(calm.begin_ns[low]) + base_ns, int(calm.end_ns[high]) + base_ns
-    return Annotation(found.kind, *words, begin, end, _step(int(calm.step[low])), evidence)
+    low = found.low
+    high = min(found.high, len(calm)) - 1
+    # Steps are named where the change begins or ends within the run.
+    low_step: int | None = None
+    if low:
+        low_step = _step(int(calm.step[low]))
+    high_step: int | None = None
+    if found.high < len(calm):
+        high_step = _step(int(calm.step[high]))
+    event = ""
+    if found.kind == "plateau":
+        event = _event(record, calm, found)
+    return Annotation(
+        found.kind,
+        *messages.change(found, low_step, high_step, event),
+        start_ns=int(calm.begin_ns[low]) + base_ns,
+        end_ns=int(calm.end_ns[high]) + base_ns,
+        step=_step(int(calm.step[low])),
+        evidence={
+            "extra_ns": round(found.extra_ns),
+            "before_ns": round(found.before_ns),
+            "after_ns": round(found.after_ns),
+            "event": event,
+        },
+    )
 
 
 def _event(record: Throughput, calm: Pace, found: Change) -> str:
     """The event that ended shortly before a plateau began, empty where none did."""
     begin_ns = int(calm.begin_ns[found.low])
-    slack = NEAR_EVENT * (int(calm.end_ns[-1]) - int(calm.begin_ns[0]))
-    nearest, word = slack, ""
-    for kind in PAUSE_KINDS:
-        ends = span_intervals(record, [kind]).end_ns
-        if len(ends):
-            away = float(np.abs(ends - begin_ns).min())
-            if away < nearest:
-                nearest, word = away, kind
-    for kind, at in zip(record.resets.kind.tolist(), record.resets.time_ns.tolist(), strict=True):
-        if kind == ResetKind.SESSION and abs(at - begin_ns) < nearest:
-            nearest, word = abs(at - begin_ns), "resume"
+    nearest_ns = NEAR_EVENT * (int(calm.end_ns[-1]) - int(calm.begin_ns[0]))
+    events = {kind: span_intervals(record, [kind]).end_ns for kind in PAUSE_KINDS}
+    events["resume"] = record.resets.time_ns[record.resets.kind == ResetKind.SESSION]
+    word = ""
+    for event, time_ns in events.items():
+        if not len(time_ns):
+            continue
+        away_ns = float(np.abs(time_ns - begin_ns).min())
+        if away_ns < nearest_ns:
+            nearest_ns = away_ns
+            word = event
     return word
 
 
 def _step(step: int) -> int | None:
-    return step if step >= 0 else None
+    if step < 0:
+        return None
+    return step

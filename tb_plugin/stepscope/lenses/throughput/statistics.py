@@ -1,7 +1,8 @@
 """The figures beside the chart: three averages, each labelled, and what users ask of a run's speed.
 
-No average spans a reset or a resume silently: whole-time is GlobalRate since the last of them, windowed lies after it,
-and training-only adds up stretches without the time between them and says how many they are.
+No average spans a reset or a resume silently. Whole-time is GlobalRate since the last of them, and
+windowed lies after it. Training-only adds up segments without the time between them, and its label
+says how many there are.
 """
 
 from __future__ import annotations
@@ -42,13 +43,17 @@ def statistics(
         options: Window and warm-up.
     """
     counted = bool((record.marks.count >= 0).any())
-    training = _training_only(record, parts, diagnosis, options, counted)
-    windowed = _windowed(record, parts, diagnosis, options) if counted else _stated_mean(record, options.window)
+    training = _training_only(record, parts, diagnosis, options, counted=counted)
+    samples_to_date: int | None = None
+    if counted:
+        samples_to_date = int(np.maximum(record.marks.count, 0).sum())
+        windowed = _windowed(record, parts, diagnosis, options)
+    else:
+        windowed = _stated_mean(record, options.window)
     steps_per_sec = training["steps_per_sec"]
-    last_step = int(record.marks.step.max()) if len(record.marks) else -1
     return {
-        "samples_to_date": int(np.maximum(record.marks.count, 0).sum()) if counted else None,
-        "last_step": last_step if last_step >= 0 else None,
+        "samples_to_date": samples_to_date,
+        "last_step": _last_step(record),
         "stretches": len(parts),
         "whole_time": _whole_time(record, parts, average, counted),
         "windowed": windowed,
@@ -63,25 +68,65 @@ def statistics(
     }
 
 
-def _average(label: str, record: Throughput, per_sec: float | None, **more: Any) -> Statistics:
-    devices = record.devices
-    per_device = per_sec / devices if per_sec is not None and devices else None
+def _last_step(record: Throughput) -> int | None:
+    """The highest step, None where steps are not known."""
+    if not len(record.marks):
+        return None
+    last_step = int(record.marks.step.max())
+    if last_step < 0:
+        return None
+    return last_step
+
+
+def _average(
+    label: str,
+    record: Throughput,
+    per_sec: float | None,
+    **more: int | str | dict[str, int] | float | None,
+) -> Statistics:
+    per_device = None
+    if per_sec is not None and record.devices:
+        per_device = per_sec / record.devices
     return {"label": label, "per_sec": per_sec, "per_sec_per_device": per_device} | more
 
 
-def _whole_time(record: Throughput, parts: list[Segment], average: F64, counted: bool) -> Statistics:
+def _whole_time(
+    record: Throughput,
+    parts: list[Segment],
+    average: F64,
+    counted: bool,
+) -> Statistics:
+    """GlobalRate at the last sample where it is known."""
     known = average[~np.isnan(average)]
-    rate = float(known[-1]) if len(known) else None
-    since = parts[-1].cause if parts else "reported"
-    samples = parts[-1].count(record) if parts and counted else None
-    duration = parts[-1].end_ns - parts[-1].begin_ns if parts else None
-    label = (
-        f"whole-time (GlobalRate) since the last {since}" if since in ("reset", "resume") else "whole-time (GlobalRate)"
+    rate: float | None = None
+    if len(known):
+        rate = float(known[-1])
+    label = "whole-time (GlobalRate)"
+    if not parts:
+        return _average(label, record, rate, since="reported", samples=None, duration_ns=None)
+    last = parts[-1]
+    if last.cause in ("reset", "resume"):
+        label = f"{label} since the last {last.cause}"
+    samples: int | None = None
+    if counted:
+        samples = last.count(record)
+    duration_ns = last.end_ns - last.begin_ns
+    return _average(
+        label,
+        record,
+        rate,
+        since=last.cause,
+        samples=samples,
+        duration_ns=duration_ns,
     )
-    return _average(label, record, rate, since=since, samples=samples, duration_ns=duration)
 
 
-def _windowed(record: Throughput, parts: list[Segment], diagnosis: Diagnosis, options: ThroughputOptions) -> Statistics:
+def _windowed(
+    record: Throughput,
+    parts: list[Segment],
+    diagnosis: Diagnosis,
+    options: ThroughputOptions,
+) -> Statistics:
     part = None
     if parts:
         part = window_part(
@@ -125,14 +170,17 @@ def _stated_mean(record: Throughput, window: int) -> Statistics:
 
 
 def _last_mean(record: Throughput, values: F64, window: int) -> float | None:
-    """The mean of what is stated at the samples of the last steps, weighted by the time since the sample before."""
-    samples, sample = record.samples, record.reported.sample
+    """The mean of stated values over the last steps, weighted by the time since the sample before."""
     known = values >= 0
     if not known.any():
         return None
-    values, sample = values[known], sample[known]
-    step, time_ns = samples.step[sample], samples.time_ns[sample]
-    inside = step > int(step[-1]) - window if int(step[-1]) >= 0 else np.arange(len(sample)) >= len(sample) - window
+    values = values[known]
+    sample = record.reported.sample[known]
+    step = record.samples.step[sample]
+    time_ns = record.samples.time_ns[sample]
+    inside = np.arange(len(sample)) >= len(sample) - window
+    if int(step[-1]) >= 0:
+        inside = step > int(step[-1]) - window
     passed = np.diff(time_ns, prepend=time_ns[0])
     weight = np.where(inside & (passed > 0), passed, 0)
     if not weight.any():
@@ -169,15 +217,22 @@ def _training_only(
     caught_up = _caught_up(diagnosis, gross)
     left_out = {kind: gross[kind] - caught_up.get(kind, 0) for kind in SPAN_KINDS}
     training = duration - _inside(record, SPAN_KINDS, parts) + sum(caught_up.values())
-    label = "training-only" + (f" after {options.warm_up} warm-up steps" if options.warm_up else "")
+    label = "training-only"
+    if options.warm_up:
+        label += f" after {options.warm_up} warm-up steps"
     if len(parts) > 1:
         label += f", over {len(parts)} stretches"
+    per_sec: float | None = None
+    whole_samples: int | None = None
+    if counted:
+        per_sec = _per_second(samples, training)
+        whole_samples = round(samples)
     return _average(
         label,
         record,
-        _per_second(samples, training) if counted else None,
+        per_sec,
         steps_per_sec=_per_second(steps, training),
-        samples=round(samples) if counted else None,
+        samples=whole_samples,
         steps=steps,
         duration_ns=training,
         left_out_ns=left_out,
@@ -202,12 +257,16 @@ def _caught_up(diagnosis: Diagnosis, gross: dict[str, int]) -> dict[str, int]:
 
 
 def _per_second(count: float, duration_ns: int) -> float | None:
-    return count / (duration_ns / NS_PER_SECOND) if duration_ns > 0 and count > 0 else None
+    if duration_ns <= 0 or count <= 0:
+        return None
+    return count / (duration_ns / NS_PER_SECOND)
 
 
 def _first_sample(record: Throughput) -> int | None:
-    known = record.first_sample_ns != UNKNOWN_NS and record.start_ns != UNKNOWN_NS
-    return record.first_sample_ns - record.start_ns if known else None
+    """The time from the start to the first sample, None where either is not known."""
+    if UNKNOWN_NS in (record.first_sample_ns, record.start_ns):
+        return None
+    return record.first_sample_ns - record.start_ns
 
 
 def _share(record: Throughput, parts: list[Segment], kind: str) -> float | None:
@@ -234,7 +293,9 @@ def _time_left(record: Throughput, steps_per_sec: float | None) -> int | None:
 
 
 def step_time(run: Pace) -> Statistics | None:
-    """How long steps take: exact quantiles, and a histogram with logarithmic edges. None for fewer than two steps.
+    """How long steps take: exact quantiles, and a histogram with logarithmic edges.
+
+    None for fewer than two steps.
 
     A first step has set-up in it and is left out: `time_to_first_sample_ns` tells of it.
     """
@@ -242,11 +303,14 @@ def step_time(run: Pace) -> Statistics | None:
     durations = timed.per_step_ns
     if not len(durations):
         return None
-    low, high = float(durations.min()), float(durations.max())
+    low = float(durations.min())
+    high = float(durations.max())
     edges = np.array([low, high])
     if high > low:
         edges = low * (high / low) ** (np.arange(HISTOGRAM_BINS + 1) / HISTOGRAM_BINS)
-    edges[0], edges[-1] = low, high
+    # Powers round: the histogram must hold the extremes.
+    edges[0] = low
+    edges[-1] = high
     place = _places(durations, low, high, len(edges) - 1)
     p50, p95 = np.percentile(durations, [50, 95])
     return {
