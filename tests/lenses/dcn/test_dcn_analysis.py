@@ -173,3 +173,37 @@ def test_records_of_several_hosts_are_analysed_together(tmp_path: Path) -> None:
     document = dcn.analyze([one, two]).to_json()
     assert list(document["hosts"]) == ["h0", "h1"]
     assert document["all_hosts"]["all_cores"][0]["occurrences"] == 2
+
+
+def test_counters_of_a_core_in_several_records_are_summed(tmp_path: Path) -> None:
+    """The second record of the core has a send without a recv-done."""
+    whole = _record(tmp_path / "a", Core([(PROGRAM, 0, 9000)], [documented()]))
+    cut_off = _record(tmp_path / "b", Core([(PROGRAM, 0, 9000)], [[*documented(), ("send", 5000, 10)]]))
+    for records in ([whole, cut_off], [cut_off, whole]):
+        table = dcn.analyze(records).to_json()["hosts"]["host0"]["cores"]["0"]
+        assert (table["dcn_ops"], table["unmatched_sends"], table["unmatched_recv_dones"]) == (9, 1, 0)
+        assert [row["occurrences"] for row in table["rows"]] == [2]
+
+
+@pytest.mark.parametrize(("recv_done_us", "slow"), [(220, []), (221, ["h1"])])
+def test_of_two_hosts_the_slower_is_a_straggler_above_three_times_the_other(
+    tmp_path: Path, recv_done_us: int, slow: list[str]
+) -> None:
+    """The median of two is their mean, so 1.5 times the median is 3 times the faster: 3 * 85 = 35 + 220."""
+    ops = {"h0": documented(), "h1": [*documented()[:3], ("recv-done", 1635, recv_done_us)]}
+    records = []
+    for host in ops:
+        core = Core([(PROGRAM, 0, 9000)], [ops[host]])
+        (record,) = xplane.read_collectives(write(tmp_path / host, profile(core), host))
+        records.append(record)
+    document = dcn.analyze(records, DcnOptions(detail="full")).to_json()
+    stragglers = document["diagnosis"]["stragglers"]
+    assert [row["host"] for row in stragglers if row["core"] is None] == slow
+    assert [row["host"] for row in stragglers if row["core"] == 0] == slow
+
+
+def test_a_collective_without_stall_has_no_verdict(tmp_path: Path) -> None:
+    ops = [(name, start, 0) for name, start, _ in documented()]
+    record = _record(tmp_path, Core([(PROGRAM, 0, 9000)], [ops]))
+    (cause,) = dcn.analyze(record, DcnOptions(detail="full")).to_json()["diagnosis"]["causes"]
+    assert (cause["verdict"], cause["stall_share"], cause["time_share"]) == (None, 0.0, 0.0)

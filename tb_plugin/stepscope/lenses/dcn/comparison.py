@@ -27,40 +27,67 @@ FIGURES = (
 
 
 def compare(a: DcnResult, b: DcnResult, options: DcnOptions | None = None) -> Comparison:
-    """Compares two results by program and rendezvous; a program's id changes with every compilation and is left out.
+    """Compares two results by program and rendezvous.
 
-    Rows are over all hosts, the largest change of total stall first.
-    Where one program name stands for several compiled programs, their rows are told apart by their order.
+    A program's id changes with every compilation, so it is not part of the key. Where several
+    compiled programs share a name, the order of their rows tells them apart. Rows are over all
+    hosts, the largest change of total stall first.
     """
-    mine, theirs = _by_key(a.all_cores), _by_key(b.all_cores)
-    rows = [_row(key, mine.get(key), theirs.get(key)) for key in dict.fromkeys([*mine, *theirs])]
+    rows_of_a = _by_key(a.all_cores)
+    rows_of_b = _by_key(b.all_cores)
+    rows = []
+    for key in dict.fromkeys([*rows_of_a, *rows_of_b]):
+        rows.append(_row(key, rows_of_a.get(key), rows_of_b.get(key)))
     rows.sort(key=lambda row: (-abs(_total(row["a"]) - _total(row["b"])), row["key"]))
-    stall = [(_total(row["a"]) + _total(row["b"]), row["state"]) for row in rows]
-    everything = sum(total for total, _ in stall)
-    unmatched = sum(total for total, state in stall if state != "both")
-    return Comparison(_title(a), _title(b), tuple(rows), unmatched / everything if everything else 0.0)
+
+    stall_ps = 0
+    unmatched_ps = 0
+    for row in rows:
+        row_stall_ps = _total(row["a"]) + _total(row["b"])
+        stall_ps += row_stall_ps
+        if row["state"] != "both":
+            unmatched_ps += row_stall_ps
+    unmatched_share = 0.0
+    if stall_ps:
+        unmatched_share = unmatched_ps / stall_ps
+    return Comparison(_title(a), _title(b), tuple(rows), unmatched_share)
 
 
 def _by_key(rows: Iterable[Row]) -> dict[str, Row]:
-    found: dict[str, Row] = {}
+    """The rows by program name and rendezvous; ` #2` marks the second of one name."""
+    by_key: dict[str, Row] = {}
     for row in rows:
-        key = f"{row.program.partition('(')[0]}/{row.rendezvous}"
+        name = f"{row.program.partition('(')[0]}/{row.rendezvous}"
+        key = name
         number = 1
-        while (numbered := key if number == 1 else f"{key} #{number}") in found:
+        while key in by_key:
             number += 1
-        found[numbered] = row
-    return found
+            key = f"{name} #{number}"
+        by_key[key] = row
+    return by_key
 
 
 def _row(key: str, a: Row | None, b: Row | None) -> dict[str, Any]:
-    left, right = _figures(a), _figures(b)
-    delta = {
-        name: left[name] - right[name]
-        for name in FIGURES
-        if left and right and left[name] is not None and right[name] is not None
-    }
-    state = "both" if a and b else "added" if a else "removed"
+    left = _figures(a)
+    right = _figures(b)
+    state = "both"
+    if left is None:
+        state = "removed"
+    elif right is None:
+        state = "added"
+    delta = _delta(left, right)
     return {"key": key, "a": left, "b": right, "delta": delta, "state": state}
+
+
+def _delta(left: dict[str, Any] | None, right: dict[str, Any] | None) -> dict[str, Any]:
+    """a - b of each figure that both sides know."""
+    if left is None or right is None:
+        return {}
+    delta = {}
+    for name in FIGURES:
+        if left[name] is not None and right[name] is not None:
+            delta[name] = left[name] - right[name]
+    return delta
 
 
 def _figures(row: Row | None) -> dict[str, Any] | None:
@@ -71,7 +98,10 @@ def _figures(row: Row | None) -> dict[str, Any] | None:
 
 
 def _total(figures: dict[str, Any] | None) -> int:
-    return figures["stall_total_ps"] if figures else 0
+    if figures is None:
+        return 0
+    total_ps: int = figures["stall_total_ps"]
+    return total_ps
 
 
 def _title(result: DcnResult) -> str:

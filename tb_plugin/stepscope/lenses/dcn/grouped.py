@@ -1,4 +1,4 @@
-"""What occurrences and transfers have in common, and percentiles that are figures of real ones."""
+"""Groups of rows, and percentiles that are values of real rows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,11 @@ PERCENTS = {"min": 0, "p50": 50, "p95": 95, "max": 100}
 def percentiles(values: I64) -> dict[str, int]:
     """Least, median, 95th percentile and largest by nearest rank."""
     ordered = np.sort(values)
-    return {name: int(ordered[max(-(-len(ordered) * p // 100) - 1, 0)]) for name, p in PERCENTS.items()}
+    result = {}
+    for name, percent in PERCENTS.items():
+        rank = -(-len(ordered) * percent // 100)
+        result[name] = int(ordered[max(rank - 1, 0)])
+    return result
 
 
 def by_key(key: NDArray[Any]) -> Iterator[tuple[int, I64]]:

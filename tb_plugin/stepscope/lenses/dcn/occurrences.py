@@ -1,31 +1,32 @@
-"""Occurrences of collectives: a send and its recv-done with what lies between them, in exact picoseconds.
+"""Occurrences of collectives: a send, its recv-done and the ops between, in exact picoseconds.
 
             |send|   t1   |send-done|   t2   |recv|   t3   |recv-done|
     stall    ****          *********          ****          *********
     slack         ========           ========      ========
     observed ---------------------------------------------------------
 
-Slack is what lies between the send's end and the recv-done's start, less the time in which the core executes
-cross-slice ops of any collective. Stall is the time of the four ops, wherever the scheduler put them.
+Slack is the time between the send's end and the recv-done's start, less the time in which the core
+executes cross-slice ops of any collective. Stall is the time of the four ops, wherever the
+scheduler put them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from stepscope.lenses.dcn.pairing import Flags, pair
+from stepscope.lenses.dcn.pairing import Flags, Pairs, pair
 from stepscope.model.arrays import I64
 from stepscope.model.collectives import Collectives, Identity, OpKind
 
 
 @dataclass(frozen=True)
 class Occurrences:
-    """Occurrences, one per row, by core and in order of the send. Times are relative to the core's base.
+    """Occurrences, one per row, by core and send. Times are relative to the core's base.
 
     Attributes:
         core: In the record's cores.
@@ -69,12 +70,13 @@ class Occurrences:
 
     def take(self, rows: I64 | Flags) -> Occurrences:
         """Some of the occurrences."""
-        return Occurrences(**{f.name: getattr(self, f.name)[rows] for f in dataclasses.fields(self)})
+        columns = {f.name: getattr(self, f.name)[rows] for f in dataclasses.fields(self)}
+        return Occurrences(**columns)
 
 
 @dataclass(frozen=True)
 class CoreCounts:
-    """What the tables of a core leave out, per core of the record."""
+    """Ops that the tables of a core leave out, per core of the record."""
 
     unmatched_sends: I64
     unmatched_recv_dones: I64
@@ -93,8 +95,16 @@ class Keys:
     def of_instructions(self, record: Collectives) -> I64:
         """The key of each of a record's instructions, -1 where its rendezvous is unknown."""
         texts = list(record.strings)
-        rows = zip(record.instructions.program.tolist(), record.instructions.rendezvous.tolist(), strict=True)
-        keys = [-1 if r < 0 else self._key(texts[p] if p >= 0 else "", texts[r]) for p, r in rows]
+        programs = record.instructions.program.tolist()
+        rendezvous_names = record.instructions.rendezvous.tolist()
+        keys = []
+        for program, rendezvous in zip(programs, rendezvous_names, strict=True):
+            if rendezvous < 0:
+                keys.append(-1)
+            elif program < 0:
+                keys.append(self._key("", texts[rendezvous]))
+            else:
+                keys.append(self._key(texts[program], texts[rendezvous]))
         return np.array(keys, np.int64)
 
     def _key(self, program: str, rendezvous: str) -> int:
@@ -102,143 +112,221 @@ class Keys:
 
 
 def find_occurrences(record: Collectives, keys: Keys) -> tuple[Occurrences, CoreCounts]:
-    """Finds the occurrences of a record. Ops of different module executions never belong together."""
-    ops = _in_order(record)
-    key = keys.of_instructions(record)[ops.instruction] if len(record.instructions) else np.empty(0, np.int64)
-    kind = record.instructions.kind[ops.instruction] if len(record.instructions) else np.empty(0, np.int8)
-    known, inside = key >= 0, ops.execution >= 0
-    group = np.where(known & inside, ops.execution * (len(keys.names) + 1) + key, -1)
-    is_kind = {k: (kind == k) & (group >= 0) for k in OpKind}
+    """Finds the occurrences of a record. An occurrence is within one module execution."""
+    ops = _ordered_ops(record, keys)
+    is_identified = ops.key >= 0
+    is_in_module = ops.execution >= 0
+    can_be_paired = is_identified & is_in_module
+
+    group = ops.execution * (len(keys.names) + 1) + ops.key
+    group = np.where(can_be_paired, group, -1)
+    is_kind = {kind: (ops.kind == kind) & can_be_paired for kind in OpKind}
     whole = pair(group, is_kind[OpKind.SEND], is_kind[OpKind.RECV_DONE])
     sends = pair(group, is_kind[OpKind.SEND], is_kind[OpKind.SEND_DONE])
     recvs = pair(group, is_kind[OpKind.RECV], is_kind[OpKind.RECV_DONE])
-    order = np.argsort(whole.opened, kind="stable")
-    send, recv_done = whole.opened[order], whole.closed[order]
-    size = len(ops.start)
-    send_done = _partner(size, sends.opened, sends.closed)[send]
-    recv = _partner(size, recvs.closed, recvs.opened)[recv_done]
-    found = _measure(ops, key, send, send_done, recv, recv_done)
-    alone = {k: np.flatnonzero(known & ~inside & (kind == k)) for k in (OpKind.SEND, OpKind.RECV_DONE)}
-    counted = (
-        np.concatenate([whole.alone_openers, alone[OpKind.SEND]]),
-        np.concatenate([whole.alone_closers, alone[OpKind.RECV_DONE]]),
-        np.arange(size),
-        np.flatnonzero(_identity(record, ops) != Identity.HLO),
-        np.flatnonzero(~known),
-        np.flatnonzero(~inside),
+
+    is_outside = is_identified & ~is_in_module
+    outside_sends = np.flatnonzero(is_outside & (ops.kind == OpKind.SEND))
+    outside_recv_dones = np.flatnonzero(is_outside & (ops.kind == OpKind.RECV_DONE))
+    counts = CoreCounts(
+        unmatched_sends=ops.count_per_core(np.append(whole.alone_openers, outside_sends)),
+        unmatched_recv_dones=ops.count_per_core(np.append(whole.alone_closers, outside_recv_dones)),
+        dcn_ops=ops.count_per_core(np.arange(len(ops.core))),
+        dcn_ops_without_hlo=ops.count_per_core(np.flatnonzero(ops.identity != Identity.HLO)),
+        dcn_ops_unidentified=ops.count_per_core(np.flatnonzero(~is_identified)),
+        dcn_ops_outside_modules=ops.count_per_core(np.flatnonzero(~is_in_module)),
     )
-    return found, CoreCounts(*(np.bincount(ops.core[rows], minlength=len(record.cores)) for rows in counted))
+    return _measure(ops, _transfers(ops, whole, sends, recvs)), counts
 
 
 @dataclass(frozen=True)
 class _Ops:
+    """Cross-slice ops by core and start, with what their instructions say."""
+
+    cores: int
     core: I64
     instruction: I64
     execution: I64
-    start: I64
-    duration: I64
+    start_ps: I64
+    duration_ps: I64
+    key: I64
+    kind: NDArray[np.int8]
+    identity: NDArray[np.int8]
+
+    @property
+    def end_ps(self) -> I64:
+        return self.start_ps + self.duration_ps
+
+    def count_per_core(self, rows: I64) -> I64:
+        return np.bincount(self.core[rows], minlength=self.cores)
 
 
-def _in_order(record: Collectives) -> _Ops:
-    """The ops by core and start; records hold them so, but a hand-made one may not."""
-    ops = record.ops
-    names = ("core", "instruction", "execution", "start_ps", "duration_ps")
-    columns = [getattr(ops, name).astype(np.int64, copy=False) for name in names]
-    core, start = columns[0], columns[3]
-    backward = (np.diff(core) < 0) | ((np.diff(core) == 0) & (np.diff(start) < 0))
-    if backward.any():
-        order = np.lexsort((start, core))
-        columns = [column[order] for column in columns]
-    return _Ops(*columns)
+def _ordered_ops(record: Collectives, keys: Keys) -> _Ops:
+    columns = record.ops
+    core = columns.core.astype(np.int64, copy=False)
+    start_ps = columns.start_ps.astype(np.int64, copy=False)
+    # Readers write the ops in this order. A hand-made record may not, and sorting always is slow.
+    is_backward = (np.diff(core) < 0) | ((np.diff(core) == 0) & (np.diff(start_ps) < 0))
+    order: slice | I64 = slice(None)
+    if is_backward.any():
+        order = np.lexsort((start_ps, core))
 
-
-def _identity(record: Collectives, ops: _Ops) -> NDArray[np.int8]:
-    return record.instructions.identity[ops.instruction] if len(record.instructions) else np.empty(0, np.int8)
-
-
-def _partner(size: int, rows: I64, partners: I64) -> I64:
-    column = np.full(size, -1, np.int64)
-    column[rows] = partners
-    return column
-
-
-def _measure(ops: _Ops, key: I64, send: I64, send_done: I64, recv: I64, recv_done: I64) -> Occurrences:
-    has_send_done, has_recv = send_done >= 0, recv >= 0
-    end = ops.start + ops.duration
-    first, last = end[send], ops.start[recv_done]
-    window = np.maximum(last - first, 0)
-    own = _own_time(ops.start, end, first, last, (send_done, recv))
-    return Occurrences(
-        core=ops.core[send],
-        key=key[send],
-        execution=ops.execution[send],
-        send_instruction=ops.instruction[send],
-        recv_done_instruction=ops.instruction[recv_done],
-        send_start_ps=ops.start[send],
-        send_done_start_ps=_of(ops.start, send_done),
-        recv_start_ps=_of(ops.start, recv),
-        recv_done_start_ps=ops.start[recv_done],
-        send_ps=ops.duration[send],
-        send_done_ps=_of(ops.duration, send_done),
-        recv_ps=_of(ops.duration, recv),
-        recv_done_ps=ops.duration[recv_done],
-        slack_ps=np.maximum(window - _busy_time(ops, end, ops.core[send], first, last), 0),
-        slack_own_ops_only_ps=window - own,
-        has_send_done=has_send_done,
-        has_recv=has_recv,
+    instructions = record.instructions
+    instruction = columns.instruction.astype(np.int64, copy=False)[order]
+    return _Ops(
+        cores=len(record.cores),
+        core=core[order],
+        instruction=instruction,
+        execution=columns.execution.astype(np.int64, copy=False)[order],
+        start_ps=start_ps[order],
+        duration_ps=columns.duration_ps.astype(np.int64, copy=False)[order],
+        key=keys.of_instructions(record)[instruction],
+        kind=instructions.kind[instruction],
+        identity=instructions.identity[instruction],
     )
 
 
-def _of(column: I64, rows: I64) -> I64:
+@dataclass(frozen=True)
+class _Transfer:
+    """The four ops of each occurrence, as rows of the ops; -1 where the profile has none."""
+
+    send: I64
+    send_done: I64
+    recv: I64
+    recv_done: I64
+
+
+def _transfers(ops: _Ops, whole: Pairs, sends: Pairs, recvs: Pairs) -> _Transfer:
+    order = np.argsort(whole.opened, kind="stable")
+    send = whole.opened[order]
+    recv_done = whole.closed[order]
+    send_done_of = np.full(len(ops.core), -1, np.int64)
+    send_done_of[sends.opened] = sends.closed
+    recv_of = np.full(len(ops.core), -1, np.int64)
+    recv_of[recvs.closed] = recvs.opened
+    return _Transfer(
+        send=send,
+        send_done=send_done_of[send],
+        recv=recv_of[recv_done],
+        recv_done=recv_done,
+    )
+
+
+def _measure(ops: _Ops, transfer: _Transfer) -> Occurrences:
+    core = ops.core[transfer.send]
+    window = _Span(
+        start_ps=ops.end_ps[transfer.send],
+        end_ps=ops.start_ps[transfer.recv_done],
+    )
+    own_ops_ps = _own_time(ops, transfer, window)
+    all_ops_ps = _busy_time(ops, core, window)
+    return Occurrences(
+        core=core,
+        key=ops.key[transfer.send],
+        execution=ops.execution[transfer.send],
+        send_instruction=ops.instruction[transfer.send],
+        recv_done_instruction=ops.instruction[transfer.recv_done],
+        send_start_ps=ops.start_ps[transfer.send],
+        send_done_start_ps=_values(ops.start_ps, transfer.send_done),
+        recv_start_ps=_values(ops.start_ps, transfer.recv),
+        recv_done_start_ps=ops.start_ps[transfer.recv_done],
+        send_ps=ops.duration_ps[transfer.send],
+        send_done_ps=_values(ops.duration_ps, transfer.send_done),
+        recv_ps=_values(ops.duration_ps, transfer.recv),
+        recv_done_ps=ops.duration_ps[transfer.recv_done],
+        slack_ps=np.maximum(window.length_ps - all_ops_ps, 0),
+        slack_own_ops_only_ps=window.length_ps - own_ops_ps,
+        has_send_done=transfer.send_done >= 0,
+        has_recv=transfer.recv >= 0,
+    )
+
+
+def _values(column: I64, rows: I64) -> I64:
     """The values of rows, 0 for the rows that are -1."""
-    return np.where(rows >= 0, column[rows], 0) if len(column) else np.zeros(len(rows), np.int64)
+    if not len(column):
+        return np.zeros(len(rows), np.int64)
+    return np.where(rows >= 0, column[rows], 0)
 
 
-def _own_time(start: I64, end: I64, first: I64, last: I64, own: Sequence[I64]) -> I64:
-    """How much of each window the two own ops take, together where they overlap."""
-    spans = []
-    for rows in own:
-        there = rows >= 0
-        low = np.where(there, np.maximum(_of(start, rows), first), last)
-        spans.append((low, np.where(there, np.minimum(_of(end, rows), last), last)))
-    (a0, a1), (b0, b1) = spans
-    both = np.minimum(a1, b1) - np.maximum(a0, b0)
-    own_time: I64 = np.maximum(a1 - a0, 0) + np.maximum(b1 - b0, 0) - np.maximum(both, 0)
-    return own_time
+@dataclass(frozen=True)
+class _Span:
+    """One stretch of time per row; one that ends before it starts is empty."""
+
+    start_ps: I64
+    end_ps: I64
+
+    @property
+    def length_ps(self) -> I64:
+        length_ps: I64 = np.maximum(self.end_ps - self.start_ps, 0)
+        return length_ps
+
+    def common_with(self, other: _Span) -> _Span:
+        start_ps = np.maximum(self.start_ps, other.start_ps)
+        return _Span(start_ps, np.minimum(self.end_ps, other.end_ps))
 
 
-def _busy_time(ops: _Ops, end: I64, core: I64, first: I64, last: I64) -> I64:
-    """How much of each window its core spends in ops of any collective."""
-    busy = np.zeros(len(first), np.int64)
-    for mine, window in _by_core(ops.core, core):
-        start, stop, before = _union(ops.start[mine], end[mine])
-        busy[window] = _covered(start, stop, before, last[window]) - _covered(start, stop, before, first[window])
-    return np.maximum(busy, 0)
+def _own_time(ops: _Ops, transfer: _Transfer, window: _Span) -> I64:
+    """Time of each window that its send-done and its recv take, counted once where they overlap."""
+    send_done = _span_within(ops, transfer.send_done, window)
+    recv = _span_within(ops, transfer.recv, window)
+    both_ps = send_done.common_with(recv).length_ps
+    own_ps: I64 = send_done.length_ps + recv.length_ps - both_ps
+    return own_ps
+
+
+def _span_within(ops: _Ops, rows: I64, window: _Span) -> _Span:
+    """The part of each op within its window, empty for the rows that are -1."""
+    span = _Span(_values(ops.start_ps, rows), _values(ops.end_ps, rows)).common_with(window)
+    exists = rows >= 0
+    return _Span(
+        start_ps=np.where(exists, span.start_ps, window.end_ps),
+        end_ps=np.where(exists, span.end_ps, window.end_ps),
+    )
+
+
+def _busy_time(ops: _Ops, core: I64, window: _Span) -> I64:
+    """Time of each window in which its core executes ops of any collective."""
+    busy_ps = np.zeros(len(core), np.int64)
+    end_ps = ops.end_ps
+    for op_rows, windows in _by_core(ops.core, core):
+        busy = _Union.of_sorted(ops.start_ps[op_rows], end_ps[op_rows])
+        before_end = busy.length_before(window.end_ps[windows])
+        before_start = busy.length_before(window.start_ps[windows])
+        busy_ps[windows] = before_end - before_start
+    return np.maximum(busy_ps, 0)
 
 
 def _by_core(op_core: I64, window_core: I64) -> Iterator[tuple[slice, slice]]:
     """The slices of ops and of windows of each core; both are sorted by core."""
     for core in np.unique(window_core).tolist():
-        yield (
-            slice(*np.searchsorted(op_core, (core, core + 1)).tolist()),
-            slice(*np.searchsorted(window_core, (core, core + 1)).tolist()),
-        )
+        ops = np.searchsorted(op_core, (core, core + 1)).tolist()
+        windows = np.searchsorted(window_core, (core, core + 1)).tolist()
+        yield slice(*ops), slice(*windows)
 
 
-def _union(start: I64, end: I64) -> tuple[I64, I64, I64]:
-    """The union of intervals that are sorted by start: starts, ends, and the length before each."""
-    if (start[1:] > end[:-1]).all():
-        return start, end, np.cumsum(end - start) - (end - start)
-    reach = np.maximum.accumulate(end)
-    fresh = np.concatenate([[True], start[1:] > reach[:-1]])
-    begin = np.flatnonzero(fresh)
-    stop = reach[np.append(begin[1:] - 1, len(start) - 1)]
-    length = stop - start[begin]
-    return start[begin], stop, np.cumsum(length) - length
+@dataclass(frozen=True)
+class _Union:
+    """A union of intervals as disjoint pieces, with the total length before each."""
 
+    start: I64
+    stop: I64
+    before: I64
 
-def _covered(start: I64, stop: I64, before: I64, time: I64) -> I64:
-    """The length of the union before a time."""
-    place = np.searchsorted(start, time, side="right") - 1
-    inside = np.minimum(time, stop[place]) - start[place] + before[place]
-    return np.where(place >= 0, inside, 0)
+    @staticmethod
+    def of_sorted(start: I64, end: I64) -> _Union:
+        """The union of intervals that are sorted by start."""
+        # Ops of a core rarely overlap: then they are the pieces.
+        if (start[1:] > end[:-1]).all():
+            return _Union(start, end, np.cumsum(end - start) - (end - start))
+        reach = np.maximum.accumulate(end)
+        begins_piece = np.concatenate([[True], start[1:] > reach[:-1]])
+        begin = np.flatnonzero(begins_piece)
+        stop = reach[np.append(begin[1:] - 1, len(start) - 1)]
+        length = stop - start[begin]
+        return _Union(start[begin], stop, np.cumsum(length) - length)
+
+    def length_before(self, time: I64) -> I64:
+        """The length of the union before each time."""
+        piece = np.searchsorted(self.start, time, side="right") - 1
+        length = np.minimum(time, self.stop[piece]) - self.start[piece] + self.before[piece]
+        return np.where(piece >= 0, length, 0)

@@ -1,4 +1,4 @@
-"""What one can ask of the dcn lens."""
+"""Options of the dcn lens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What stands in the way of a complete table, in words."""
+"""Problems that make the tables incomplete or empty."""
 
 from __future__ import annotations
 
@@ -12,11 +12,13 @@ Problem = dict[str, Any]
 
 
 def problems_of(records: Sequence[Collectives], pooled: Pool) -> tuple[Problem, ...]:
-    """Losses of the records, then what each core's table leaves out, then why there may be no table at all."""
-    found = [loss.to_json() for record in records for loss in record.header.losses]
+    """Losses of the records, then ops that the tables leave out, then why there is no table."""
+    problems: list[Problem] = []
+    for record in records:
+        problems += [loss.to_json() for loss in record.header.losses]
     for core in pooled.cores:
-        found += _of_core(core)
-    return (*found, *_emptiness(records, pooled))
+        problems += _of_core(core)
+    return (*problems, *_emptiness(records, pooled))
 
 
 def _of_core(core: Core) -> list[Problem]:
@@ -29,16 +31,17 @@ def _of_core(core: Core) -> list[Problem]:
     return problems
 
 
+_WRITE_HLO = "Profile again without compiling for the CPU in the same process, so that the HLO is written"
 _CORE_PROBLEMS = (
     (
         "dcn_ops_unidentified",
         "send and recv ops could not be identified: neither an HLO proto nor an instruction text describes them",
-        "Profile again without compiling for the CPU in the same process, so that the HLO is written",
+        _WRITE_HLO,
     ),
     (
         "dcn_ops_without_hlo",
         "send and recv ops have no HLO proto, so that it is unknown what could overlap them",
-        "Profile again without compiling for the CPU in the same process, so that the HLO is written",
+        _WRITE_HLO,
     ),
     (
         "dcn_ops_outside_modules",
@@ -63,7 +66,9 @@ def _emptiness(records: Sequence[Collectives], pooled: Pool) -> list[Problem]:
         return []
     where = ", ".join(dict.fromkeys(record.header.source for record in records))
     if not pooled.cores:
-        what = "the profile holds no TPU core" if pooled.hosts else "the profile is empty"
+        what = "the profile is empty"
+        if pooled.hosts:
+            what = "the profile holds no TPU core"
         remedy = "Profile the workers that run on TPUs; a profile longer than about 30 s may lose its device events"
     else:
         what = "no core sent or received anything across slices"

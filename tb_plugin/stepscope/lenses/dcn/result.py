@@ -45,7 +45,10 @@ class DcnResult:
         document = {
             "time_unit": "ps",
             "hosts": {host.name: host.to_json() for host in self.hosts},
-            "all_hosts": {"all_cores": rows_json(self.all_cores), "core0_only": rows_json(self.core0_only)},
+            "all_hosts": {
+                "all_cores": rows_json(self.all_cores),
+                "core0_only": rows_json(self.core0_only),
+            },
             "problems": list(self.problems),
         }
         if self.options.detail != "brief":

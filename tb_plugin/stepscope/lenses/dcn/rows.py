@@ -48,7 +48,7 @@ class Row:
 
     @property
     def required_bandwidth_bps(self) -> Fraction | None:
-        """Bits per second that would move the bytes within the mean slack; None when that is infinite or unknown."""
+        """Bits per second that move the bytes in the mean slack; None when infinite or unknown."""
         size = self.bytes_exact
         if size is None or not self.slack_total_ps:
             return None
@@ -60,19 +60,25 @@ class Row:
 
     def to_json(self) -> dict[str, Any]:
         """The row of the document."""
-        size, bandwidth = self.bytes_exact, self.required_bandwidth_bps
+        size = self.bytes_exact
+        bandwidth = self.required_bandwidth_bps
         row: dict[str, Any] = {name: getattr(self, name) for name in _PLAIN}
         row["bytes_exact"] = _pair(size)
         row |= {name: getattr(self, name) for name in _TOTALS}
         for figure in FIGURES:
             mean = self.mean_ps(figure)
-            row |= {f"{figure}_mean_ps": _pair(mean), f"{figure}_ms": float(mean / _PS_PER_MS)}
+            row[f"{figure}_mean_ps"] = _pair(mean)
+            row[f"{figure}_ms"] = float(mean / _PS_PER_MS)
         row["total_stall_ms"] = float(Fraction(self.stall_total_ps, _PS_PER_MS))
-        row["bytes"] = None if size is None else int(size) if size.denominator == 1 else float(size)
+        row["bytes"] = _number(size)
         row["required_bandwidth_bps"] = _pair(bandwidth)
-        row["required_bandwidth_gbps"] = None if bandwidth is None else float(bandwidth / 10**9)
-        if bandwidth is None:
-            row["required_bandwidth_note"] = "unknown size" if size is None else "infinite (no slack)"
+        row["required_bandwidth_gbps"] = None
+        if bandwidth is not None:
+            row["required_bandwidth_gbps"] = float(bandwidth / 10**9)
+        elif size is None:
+            row["required_bandwidth_note"] = "unknown size"
+        else:
+            row["required_bandwidth_note"] = "infinite (no slack)"
         return row
 
 
@@ -97,35 +103,59 @@ _TOTALS = (
 
 
 def merged(rows: Iterable[Row]) -> tuple[Row, ...]:
-    """One row per collective, by program and rendezvous: sums, and of what the rows say the first that is known."""
-    found: dict[tuple[str, str], Row] = {}
+    """One row per collective, by program and rendezvous.
+
+    Counts and times are sums. Of transfer type, payload and group the first known value stays.
+    """
+    by_collective: dict[tuple[str, str], Row] = {}
     for row in rows:
         key = (row.program, row.rendezvous)
-        found[key] = _sum(found[key], row) if key in found else row
-    return tuple(found[key] for key in sorted(found))
+        if key in by_collective:
+            row = _sum(by_collective[key], row)
+        by_collective[key] = row
+    return tuple(by_collective[key] for key in sorted(by_collective))
 
 
 def _sum(a: Row, b: Row) -> Row:
-    known = {name: getattr(b, name) for name in _KNOWN if getattr(a, name) is None}
-    return replace(a, **known, **{name: getattr(a, name) + getattr(b, name) for name in ("occurrences", *_TOTALS)})
+    changes = {name: getattr(b, name) for name in _MAY_BE_UNKNOWN if getattr(a, name) is None}
+    for name in ("occurrences", *_TOTALS):
+        changes[name] = getattr(a, name) + getattr(b, name)
+    return replace(a, **changes)
 
 
-_KNOWN = ("transfer_type", "payload_bytes", "group_size")
+_MAY_BE_UNKNOWN = ("transfer_type", "payload_bytes", "group_size")
 
 
 def _pair(value: Fraction | None) -> list[int] | None:
-    return None if value is None else [value.numerator, value.denominator]
+    if value is None:
+        return None
+    return [value.numerator, value.denominator]
 
 
-def transferred_bytes(transfer_type: str | None, payload_bytes: int | None, group_size: int | None) -> Fraction | None:
-    """Bytes that a core sends for one occurrence, of a result of `payload_bytes` on each of `group_size` slices.
+def _number(value: Fraction | None) -> int | float | None:
+    """A fraction as JSON has it: an integer where it is whole."""
+    if value is None:
+        return None
+    if value.denominator == 1:
+        return int(value)
+    return float(value)
 
-    All-reduce is a reduce-scatter and an all-gather, so it moves twice (g - 1) / g of the result. None for ragged
-    all-to-all, whose sizes the program does not say, and where the type, size or group is unknown.
+
+def transferred_bytes(
+    transfer_type: str | None,
+    payload_bytes: int | None,
+    group_size: int | None,
+) -> Fraction | None:
+    """Bytes that a core sends for one occurrence, for a result of `payload_bytes` on each slice.
+
+    All-reduce is a reduce-scatter and an all-gather, so it moves twice (g - 1) / g of the result.
+    None for ragged all-to-all, whose sizes the program does not say, and where the type, size or
+    group is unknown.
     """
     if transfer_type is None or payload_bytes is None or not group_size:
         return None
-    size, g = payload_bytes, group_size
+    size = payload_bytes
+    g = group_size
     if transfer_type == "ONE_TO_ONE":
         return Fraction(g * size)
     if transfer_type in ("ALL_GATHER", "ALL_TO_ALL"):
@@ -138,5 +168,5 @@ def transferred_bytes(transfer_type: str | None, payload_bytes: int | None, grou
 
 
 def by_total_stall(rows: Sequence[Row]) -> list[Row]:
-    """The rows, those that stall most in all first."""
+    """The rows by total stall, the largest first."""
     return sorted(rows, key=lambda row: (-row.stall_total_ps, row.program, row.rendezvous))

@@ -9,19 +9,26 @@ from typing import Any
 from stepscope.lenses.dcn.rows import Row
 from stepscope.lenses.dcn.tabulate import Core
 
-_COUNTERS = ("unmatched_sends", "unmatched_recv_dones", "dcn_ops", "dcn_ops_without_hlo", "dcn_ops_unidentified")
+_COUNTERS = (
+    "unmatched_sends",
+    "unmatched_recv_dones",
+    "dcn_ops",
+    "dcn_ops_without_hlo",
+    "dcn_ops_unidentified",
+)
 
 
 @dataclass(frozen=True)
 class CoreTable:
-    """The collectives of one core, and what could not be put into its rows."""
+    """The collectives of one core, and counts of the ops that no row holds."""
 
     core: Core
     rows: tuple[Row, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The core's part of the document."""
-        return {"rows": rows_json(self.rows), **{name: self.core.counters[name] for name in _COUNTERS}}
+        counters = {name: self.core.counters[name] for name in _COUNTERS}
+        return {"rows": rows_json(self.rows), **counters}
 
 
 @dataclass(frozen=True)
