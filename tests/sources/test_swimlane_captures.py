@@ -152,7 +152,7 @@ def test_generations_in_microseconds_are_told_apart(tmp_path: Path, level: dict[
         ),
         (cycles(aicore_tasks=[]), DamagedSource, "without a task"),
         (cycles(aicore_tasks=[[0] * 9] * 3), UnsupportedSource, "rows of 9 columns"),
-        (cycles(aicore_tasks={}), DamagedSource, "aicore_tasks is no list"),
+        (cycles(aicore_tasks={}), DamagedSource, "aicore_tasks must be a list"),
         (micros(version=None), DamagedSource, "Missing required field: version"),
         (micros(version=9), DamagedSource, "Unsupported version: 9"),
         (
@@ -351,3 +351,20 @@ def test_the_same_capture_twice_is_one_record(tmp_path: Path) -> None:
         ("swimlane", "incore"),
         ("swimlane", "profile"),
     ]
+
+
+@pytest.mark.parametrize("core", [-1, 1 << 20, 1 << 40])
+def test_rows_of_absurd_core_ids_are_left_out_and_counted(tmp_path: Path, core: int) -> None:
+    document = cycles()
+    document["aicore_tasks"].append([core, 9, 2, 1300, 1350, 4])
+    record = read(tmp_path, document)
+    assert record.tasks.task.tolist() == [7, RING + 3, RING + 3]
+    assert [(loss.where, loss.count) for loss in record.header.losses] == [("aicore_tasks", 1)]
+
+
+def test_the_largest_core_id_is_read(tmp_path: Path) -> None:
+    document = cycles(aicpu_tasks=[], chip_swimlane_level=1)
+    document["aicore_tasks"] = [[(1 << 20) - 1, 9, 2, 1300, 1350, 4]]
+    record = read(tmp_path, document)
+    assert record.tasks.core.tolist() == [(1 << 20) - 1]
+    assert record.header.losses == ()

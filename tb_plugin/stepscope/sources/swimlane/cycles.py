@@ -1,7 +1,7 @@
 """Swimlane captures in cycles: raw streams of stamps per core, scheduler and orchestrator.
 
-Three layouts are known: five columns per core row (start and end), six (with the time from receive to start), and seven
-(with the run's epoch, and scheduler rows in an object of their own).
+Three layouts are known: five columns per core row (start and end), six (with the time from receive
+to start), and seven (with the run's epoch, and scheduler rows in a separate object).
 """
 
 from __future__ import annotations
@@ -26,6 +26,14 @@ from stepscope.sources.swimlane.launches import (
 Document = Mapping[str, Any]
 LEVEL_KEYS = ("chip_swimlane_level", "l2_swimlane_level", "l2_perf_level")
 _WIDTHS = (5, 6, 7)
+_SIX_COLUMNS = 6
+_SEVEN_COLUMNS = 7
+MAX_CORES = 1 << 20
+"""Core ids from here on are damage: tables per core would take all memory."""
+MAX_TASKS = 1 << 64
+_MAX_STAMP = 1 << 62
+_EPOCH_WIDTH = 5
+"""Columns of a scheduler row that has its launch."""
 _LIFECYCLE = (
     ("handshake", "handshake_start_cycles", "handshake_complete_cycles"),
     ("config", "config_start_cycles", "topology_complete_cycles"),
@@ -36,11 +44,13 @@ def read_cycles(document: Document, where: str) -> Draft:
     """The draft of a capture in cycles.
 
     Raises:
-        DamagedSource: The level or the clock is missing or wrong, or orchestrators of two clocks are present.
+        DamagedSource: The level or the clock is missing or wrong, or orchestrators of two clocks
+            are present.
         UnsupportedSource: Rows have a width that no known generation has.
     """
     metadata = document.get("metadata")
-    metadata = metadata if isinstance(metadata, Mapping) else {}
+    if not isinstance(metadata, Mapping):
+        metadata = {}
     rows = _rows(document, "aicore_tasks", where)
     width = _width(rows, where)
     draft = Draft(
@@ -57,7 +67,7 @@ def read_cycles(document: Document, where: str) -> Draft:
         )
     _add_tasks(draft, rows, width)
     _add_epochs(draft, metadata)
-    _join_scheduler(draft, _scheduler_rows(document, where), in_rows=width == 7)
+    _join_scheduler(draft, _scheduler_rows(document, where), in_rows=width == _SEVEN_COLUMNS)
     draft.activities += _scheduler_phases(document)
     draft.activities += _orchestrator_phases(document)
     draft.activities += _lifecycle(document)
@@ -66,7 +76,9 @@ def read_cycles(document: Document, where: str) -> Draft:
 
 
 def _core_types(kinds: Any) -> list[str]:
-    return [str(kind) for kind in kinds] if isinstance(kinds, list) else []
+    if not isinstance(kinds, list):
+        return []
+    return [str(kind) for kind in kinds]
 
 
 def level_of(document: Document, where: str) -> int:
@@ -75,7 +87,8 @@ def level_of(document: Document, where: str) -> int:
     Raises:
         DamagedSource: It is not 1 to 4.
     """
-    key = next((k for k in LEVEL_KEYS if k in document), "chip_swimlane_level")
+    stated = [key for key in LEVEL_KEYS if key in document]
+    key = next(iter(stated), "chip_swimlane_level")
     level = document.get(key)
     if level not in (1, 2, 3, 4):
         raise DamagedSource(
@@ -102,14 +115,16 @@ def _rows(document: Document, key: str, where: str) -> Sequence[Any]:
     if rows is None:
         return []
     if not isinstance(rows, list):
-        raise DamagedSource(f"{key} is no list", where=where, remedy="Capture again")
+        raise DamagedSource(f"{key} must be a list", where=where, remedy="Capture again")
     return rows
 
 
 def _width(rows: Sequence[Any], where: str) -> int:
     """The number of columns that most rows have."""
     widths = Counter(len(row) for row in rows if isinstance(row, list))
-    width = widths.most_common(1)[0][0] if widths else _WIDTHS[1]
+    if not widths:
+        return _SIX_COLUMNS
+    width = widths.most_common(1)[0][0]
     if width not in _WIDTHS:
         raise UnsupportedSource(
             f"aicore_tasks rows of {width} columns, where {', '.join(map(str, _WIDTHS))} are known",
@@ -120,37 +135,56 @@ def _width(rows: Sequence[Any], where: str) -> int:
 
 
 def _format(document: Document, width: int) -> str:
-    name = "chip swimlane" if "chip_swimlane_level" in document else "l2 swimlane"
+    name = "l2 swimlane"
+    if "chip_swimlane_level" in document:
+        name = "chip swimlane"
     return f"{name}, {width} columns, in cycles"
 
 
 def _is_row(row: Any, width: int) -> bool:
-    """Whether a row has its integers, and a kernel that ends after it starts."""
-    if not isinstance(row, list) or len(row) != width or not all(type(value) is int for value in row):
+    """Whether a row has its integers in range, and a kernel that ends after it starts."""
+    if not isinstance(row, list) or len(row) != width:
+        return False
+    if not all(type(value) is int for value in row):
         return False
     core, task, *others = row
+    if not 0 <= core < MAX_CORES or not 0 <= task < MAX_TASKS:
+        return False
     start, end = row[3:5]
-    small = all(-(1 << 62) < value < 1 << 62 for value in others)
-    return bool(small and 0 < start <= end and 0 <= task < 1 << 64 and 0 <= core < 1 << 20)
+    return bool(0 < start <= end and all(_is_time(value) for value in others))
 
 
 def _add_tasks(draft: Draft, rows: Sequence[Any], width: int) -> None:
     good = [row for row in rows if _is_row(row, width)]
     if len(good) < len(rows):
-        what = "rows are not the integers core, task, dispatch, start <= end, or have another number of columns"
-        draft.losses.append(Diagnostic("aicore_tasks", what, len(rows) - len(good), "Capture again if they matter"))
-    columns = list(zip(*good, strict=True)) or [()] * width
+        loss = Diagnostic(
+            where="aicore_tasks",
+            what=("rows are not the integers core, task, dispatch, start <= end, or have another number of columns"),
+            count=len(rows) - len(good),
+            remedy="Capture again if they matter",
+        )
+        draft.losses.append(loss)
     draft.tasks = {
-        "core": list(columns[0]),
-        "task": list(columns[1]),
-        "dispatch_id": list(columns[2]),
-        "start": list(columns[3]),
-        "end": list(columns[4]),
-        "receive": [s - r if r >= 0 else 0 for s, r in zip(columns[3], columns[5], strict=True)] if width > 5 else [],
-        "epoch": list(columns[6]) if width > 6 else [],
+        "core": [row[0] for row in good],
+        "task": [row[1] for row in good],
+        "dispatch_id": [row[2] for row in good],
+        "start": [row[3] for row in good],
+        "end": [row[4] for row in good],
         "function": [-1] * len(good),
     }
-    draft.tasks = {name: column for name, column in draft.tasks.items() if column or not good}
+    if width >= _SIX_COLUMNS:
+        draft.tasks["receive"] = [_receive(row) for row in good]
+    if width >= _SEVEN_COLUMNS:
+        draft.tasks["epoch"] = [row[6] for row in good]
+
+
+def _receive(row: Sequence[int]) -> int:
+    """The stamp at which a core received a task, 0 where the row does not know it."""
+    start = row[3]
+    receive_to_start = row[5]
+    if receive_to_start < 0:
+        return 0
+    return start - receive_to_start
 
 
 def _scheduler_rows(document: Document, where: str) -> Sequence[Any]:
@@ -161,13 +195,22 @@ def _scheduler_rows(document: Document, where: str) -> Sequence[Any]:
 
 
 def _join_scheduler(draft: Draft, rows: Sequence[Any], *, in_rows: bool) -> None:
-    """Gives tasks their dispatch and finish by core and dispatch number, and epoch where rows have one."""
+    """Gives tasks their dispatch and finish by core and dispatch number, and epoch if known."""
     good = [row for row in rows if _is_scheduler_row(row)]
     if len(good) < len(rows):
-        what = "scheduler rows are not the integers core, dispatch, start, end"
-        draft.losses.append(Diagnostic("aicpu_tasks", what, len(rows) - len(good), "Capture again if they matter"))
-    has_epochs = in_rows and any(len(row) == 5 for row in good)
-    stamps = [((row[0], row[1], *row[4:]), (row[2], row[3])) for row in good if not has_epochs or len(row) == 5]
+        loss = Diagnostic(
+            where="aicpu_tasks",
+            what="scheduler rows are not the integers core, dispatch, start, end",
+            count=len(rows) - len(good),
+            remedy="Capture again if they matter",
+        )
+        draft.losses.append(loss)
+    has_epochs = in_rows and any(len(row) == _EPOCH_WIDTH for row in good)
+    if has_epochs:
+        good = [row for row in good if len(row) == _EPOCH_WIDTH]
+    stamps = []
+    for core, dispatch_id, dispatch, finish, *epoch in good:
+        stamps.append(((core, dispatch_id, *epoch), (dispatch, finish)))
     tasks = draft.tasks
     columns = [tasks["core"], tasks["dispatch_id"]]
     if has_epochs:
@@ -177,7 +220,8 @@ def _join_scheduler(draft: Draft, rows: Sequence[Any], *, in_rows: bool) -> None
     joined, lost = join_stamps(keys, spans, stamps)
     tasks["dispatch"] = [dispatch for dispatch, _ in joined]
     tasks["finish"] = [finish for _, finish in joined]
-    draft.lost_stamps = [stamp for _, pair in lost for stamp in pair]
+    for _, pair in lost:
+        draft.lost_stamps += pair
     draft.losses += _join_losses(draft, joined.count(NO_STAMPS))
     draft.losses += _lost_rows(lost)
 
@@ -189,10 +233,10 @@ def _lost_rows(lost: Sequence[tuple[tuple[int, ...], tuple[int, int]]]) -> Itera
         return
     worst = ", ".join(f"core {core}: {count}" for core, count in unmatched.most_common(3))
     yield Diagnostic(
-        "aicpu_tasks",
-        f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped",
-        unmatched.total(),
-        "Capture with more AICore buffers per core",
+        where="aicpu_tasks",
+        what=f"scheduled tasks have no row of a core ({worst}); the core's buffer was dropped",
+        count=unmatched.total(),
+        remedy="Capture with more AICore buffers per core",
     )
 
 
@@ -205,11 +249,19 @@ def _join_losses(draft: Draft, undispatched: int) -> Iterator[Diagnostic]:
     keys = list(zip(*columns, strict=True))
     repeated = len(keys) - len(set(keys))
     if repeated:
-        what = "rows repeat a core's dispatch number in one launch: their dispatch may be another row's"
-        yield Diagnostic("aicore_tasks", what, repeated, "Check that the run boundaries are right")
+        yield Diagnostic(
+            where="aicore_tasks",
+            what=("rows repeat a core's dispatch number in one launch: their dispatch may be another row's"),
+            count=repeated,
+            remedy="Check that the run boundaries are right",
+        )
+    # At level 1 the scheduler records nothing.
     if draft.level > 1 and undispatched:
         yield Diagnostic(
-            "aicore_tasks", "rows have no dispatch and finish", undispatched, "Use larger scheduler buffers"
+            where="aicore_tasks",
+            what="rows have no dispatch and finish",
+            count=undispatched,
+            remedy="Use larger scheduler buffers",
         )
 
 
@@ -235,9 +287,9 @@ def _add_epochs(draft: Draft, metadata: Document) -> None:
 
 
 def _is_scheduler_row(row: Any) -> bool:
-    if not isinstance(row, list) or len(row) not in (4, 5):
+    if not isinstance(row, list) or len(row) not in (4, _EPOCH_WIDTH):
         return False
-    return all(type(value) is int and -(1 << 62) < value < 1 << 62 for value in row)
+    return all(_is_time(value) for value in row)
 
 
 def _scheduler_phases(document: Document) -> Iterator[Activity]:
@@ -257,60 +309,82 @@ def _orchestrator_phases(document: Document) -> Iterator[Activity]:
 
 
 def _lifecycle(document: Document) -> Iterator[Activity]:
-    """What the AICPU threads did before the first task: the handshake and the set-up."""
-    rows = document.get("aicpu_lifecycle_records")
-    for row in rows if isinstance(rows, list) else ():
-        if not isinstance(row, Mapping):
-            continue
+    """Handshake and set-up of the AICPU threads, before the first task."""
+    for row in objects_of(document.get("aicpu_lifecycle_records")):
         lane = f"aicpu {row.get('aicpu_thread_id', '?')} lifecycle"
         for kind, first, last in _LIFECYCLE:
-            start, end = row.get(first), row.get(last)
+            start = row.get(first)
+            end = row.get(last)
             if _is_time(start) and _is_time(end):
                 yield Activity(lane, kind, start, end)
 
 
 def _streams(document: Document) -> list[Document]:
     records = document.get("scheduler_records")
-    streams = records.get("streams") if isinstance(records, Mapping) else None
-    return [stream for stream in streams if isinstance(stream, Mapping)] if isinstance(streams, list) else []
+    if not isinstance(records, Mapping):
+        return []
+    return objects_of(records.get("streams"))
+
+
+def objects_of(rows: Any) -> list[Document]:
+    """The objects of a list; a capture may hold anything in its place."""
+    if not isinstance(rows, list):
+        return []
+    return [row for row in rows if isinstance(row, Mapping)]
 
 
 def _count(value: Any) -> int:
-    return value if type(value) is int and 0 < value < 1 << 62 else 0
+    if _is_time(value) and value > 0:
+        return value
+    return 0
 
 
 def threads_of(phases: Any) -> list[Any]:
     """Phases per thread; a flat list is one thread."""
     if not isinstance(phases, list):
         return []
-    return phases if any(isinstance(part, list) for part in phases) else [phases]
+    if any(isinstance(part, list) for part in phases):
+        return phases
+    return [phases]
 
 
 def _spans(rows: Any, lane: str, kind: str, clock: Clock = Clock.DEVICE) -> Iterator[Activity]:
-    start, end = ("start_host_ns", "end_host_ns") if clock is Clock.HOST_NS else ("start_cycles", "end_cycles")
-    for row in rows if isinstance(rows, list) else ():
-        if isinstance(row, Mapping) and _is_time(row.get(start)) and _is_time(row.get(end)):
-            task = row.get("task_id")
-            yield Activity(
-                lane,
-                str(row.get(kind, "submit")),
-                row[start],
-                row[end],
-                task if type(task) is int and 0 <= task < 1 << 64 else None,
-                clock,
-            )
+    unit = "cycles"
+    if clock is Clock.HOST_NS:
+        unit = "host_ns"
+    for row in objects_of(rows):
+        start = row.get(f"start_{unit}")
+        end = row.get(f"end_{unit}")
+        if not _is_time(start) or not _is_time(end):
+            continue
+        yield Activity(
+            lane=lane,
+            kind=str(row.get(kind, "submit")),
+            start=start,
+            end=end,
+            task=id_below(MAX_TASKS, row.get("task_id")),
+            clock=clock,
+        )
+
+
+def id_below(limit: int, value: Any) -> int | None:
+    """A value that is an id from 0 to below the limit; None of anything else."""
+    if type(value) is int and 0 <= value < limit:
+        return value
+    return None
 
 
 def _is_time(value: Any) -> TypeGuard[int]:
-    return type(value) is int and -(1 << 62) < value < 1 << 62
+    return type(value) is int and -_MAX_STAMP < value < _MAX_STAMP
 
 
 def _alignment(metadata: Document) -> Iterator[Diagnostic]:
-    """How far the clocks of host and device may be apart, as the capture states it."""
+    """The stated uncertainty between the clocks of host and device."""
     alignment = metadata.get("clock_alignment")
     if not isinstance(alignment, Mapping):
         return
-    first, last = alignment.get("host_anchor_min_ns"), alignment.get("host_anchor_max_ns")
+    first = alignment.get("host_anchor_min_ns")
+    last = alignment.get("host_anchor_max_ns")
     what = f"host and device clocks are {alignment.get('status', 'not aligned')!s:.40}"
     if _is_time(first) and _is_time(last):
         what = f"{what}: they are known to {last - first:,} ns"
@@ -319,15 +393,19 @@ def _alignment(metadata: Document) -> Iterator[Diagnostic]:
 
 def _capture_losses(document: Document, metadata: Document) -> Iterator[Diagnostic]:
     host = metadata.get("host_capture")
-    if isinstance(host, Mapping) and _count(host.get("dropped_records")):
-        yield Diagnostic("metadata.host_capture", "host records were dropped", _count(host.get("dropped_records")), "")
+    if isinstance(host, Mapping):
+        dropped = _count(host.get("dropped_records"))
+        if dropped:
+            yield Diagnostic("metadata.host_capture", "host records were dropped", dropped, "")
     yield from _alignment(metadata)
     if document.get("host_orchestrator_phases"):
-        what = "the host's spans are on a clock of their own and are not subtracted from the device's"
+        what = "the host's spans are on another clock and are not subtracted from the device's"
         yield Diagnostic("host_orchestrator_phases", what, 0, "Read them as durations")
     for stream in _streams(document):
         capture = stream.get("capture")
-        dropped = _count(capture.get("dropped")) if isinstance(capture, Mapping) else 0
+        if not isinstance(capture, Mapping):
+            continue
+        dropped = _count(capture.get("dropped"))
         if dropped:
             where = f"scheduler_records, scheduler {stream.get('scheduler_id')}"
             yield Diagnostic(where, "scheduler records were dropped", dropped, "Use larger buffers")

@@ -1,4 +1,4 @@
-"""A capture of on-device tasks on its way to a record, and what all its formats share."""
+"""A capture of on-device tasks as it is read, in any format, and the record made from it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,14 @@ from stepscope.model.arrays import I64
 from stepscope.model.columns import Header, StringBuilder
 from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.incore import InCore
-from stepscope.model.incore_capture import NAMED_CORES, Activities, Clock, Dependencies, Functions, Tasks
+from stepscope.model.incore_capture import (
+    NAMED_CORES,
+    Activities,
+    Clock,
+    Dependencies,
+    Functions,
+    Tasks,
+)
 from stepscope.model.incore_slots import Core, cores_group, cores_of
 from stepscope.model.incore_values import group
 
@@ -38,11 +45,12 @@ class Draft:
         level: Capture level, 0 when not told.
         clock_freq_hz: Counts a second, 0 where the unit is ns.
         core_types: "aic" or "aiv" per core id.
-        named_cores: The cores where kinds are numbered from 0 each, so that a number is not unique.
-        tasks: Columns of Tasks by name; stamps are absolute, 0 for none, and `function` holds ids of the source.
+        named_cores: The cores where each kind is numbered from 0, so that a number is not unique.
+        tasks: Columns of Tasks by name. Stamps are absolute, 0 for none; `function` holds ids of
+            the source.
         names: Name of each function id.
-        edges: Task pairs (predecessor, successor) with what made them.
-        lost_stamps: Absolute stamps of tasks whose own row was lost; time 0 of the axis may be one of them.
+        edges: Task pairs (predecessor, successor) with the source of the dependency.
+        lost_stamps: Absolute stamps of tasks whose row was lost; time 0 may be one of them.
     """
 
     format: str
@@ -60,14 +68,16 @@ class Draft:
     @property
     def unit(self) -> str:
         """Unit of the stamps."""
-        return "cycles" if self.clock_freq_hz else "ns"
+        if self.clock_freq_hz:
+            return "cycles"
+        return "ns"
 
 
 _STAMPS = ("receive", "start", "end", "dispatch", "finish")
 
 
 def record_of(draft: Draft, source: str) -> InCore:
-    """The record of a capture. Its base is the smallest stamp of the device, as time 0 of the axis.
+    """The record of a capture. Time 0 is the smallest stamp of the device.
 
     Raises:
         DamagedSource: There is no task in it.
@@ -80,19 +90,23 @@ def record_of(draft: Draft, source: str) -> InCore:
         )
     base = _base(draft)
     strings = StringBuilder()
-    ids = sorted({i for i in draft.tasks["function"] if i >= 0})
+    ids = sorted({number for number in draft.tasks["function"] if number >= 0})
+    names = [draft.names.get(number, f"func_{number}") for number in ids]
+    slot_map = "core_id"
+    if draft.named_cores:
+        slot_map = NAMED_CORES
     record = InCore(
         header=Header(producer=draft.format, source=source, losses=tuple(draft.losses)),
         title=source,
         clock_freq_hz=draft.clock_freq_hz,
         unit=draft.unit,
-        slot_map=NAMED_CORES if draft.named_cores else "core_id",
+        slot_map=slot_map,
         capture_format=draft.format,
         capture_level=draft.level,
         capture_base=str(base),
         cores=cores_group(_cores(draft), strings),
         tasks=_tasks(draft, base, ids),
-        functions=group(Functions, id=ids, name=[strings(draft.names.get(i, f"func_{i}")) for i in ids]),
+        functions=group(Functions, id=ids, name=[strings(name) for name in names]),
         dependencies=_dependencies(draft, strings),
         activities=_activities(draft, base, strings),
         strings=strings.build(),
@@ -102,10 +116,14 @@ def record_of(draft: Draft, source: str) -> InCore:
 
 
 def _base(draft: Draft) -> int:
-    stamps = [stamp for name in _STAMPS for stamp in draft.tasks.get(name, ()) if stamp > 0]
-    stamps += [a.start for a in draft.activities if a.clock is Clock.DEVICE and a.start > 0]
-    stamps += [stamp for stamp in draft.lost_stamps if stamp > 0]
-    return min(stamps, default=0) if draft.clock_freq_hz else 0
+    # Captures in ns start near 0 already, and users know their times.
+    if not draft.clock_freq_hz:
+        return 0
+    stamps = list(draft.lost_stamps)
+    for name in _STAMPS:
+        stamps += draft.tasks.get(name, ())
+    stamps += [span.start for span in draft.activities if span.clock is Clock.DEVICE]
+    return min((stamp for stamp in stamps if stamp > 0), default=0)
 
 
 def _cores(draft: Draft) -> Any:
@@ -118,14 +136,19 @@ def _cores(draft: Draft) -> Any:
 def _tasks(draft: Draft, base: int, functions: list[int]) -> Tasks:
     rows = draft.tasks
     count = len(rows["start"])
-    columns: dict[str, Any] = {name: _relative(rows.get(name, [0] * count), base) for name in _STAMPS}
+    columns: dict[str, Any] = {}
+    for name in _STAMPS:
+        columns[name] = _relative(rows.get(name, [0] * count), base)
     index = {number: position for position, number in enumerate(functions)}
-    columns["task"] = np.array(rows["task"], np.uint64)
     columns["function"] = [index.get(number, -1) for number in rows["function"]]
-    columns.update({name: rows[name] for name in ("core", "dispatch_id", "epoch") if name in rows})
+    columns["task"] = np.array(rows["task"], np.uint64)
+    for name in ("core", "dispatch_id", "epoch"):
+        if name in rows:
+            columns[name] = rows[name]
     epochs = np.array(columns.get("epoch", [0] * count), np.int64)
     order = np.lexsort((np.array(rows["core"]), columns["task"], epochs))
-    return group(Tasks, **{name: np.asarray(column)[order] for name, column in columns.items()})
+    ordered = {name: np.asarray(column)[order] for name, column in columns.items()}
+    return group(Tasks, **ordered)
 
 
 def _relative(stamps: list[int], base: int) -> I64:
@@ -136,24 +159,30 @@ def _relative(stamps: list[int], base: int) -> I64:
 
 def _dependencies(draft: Draft, strings: StringBuilder) -> Dependencies:
     pairs = sorted(draft.edges)
+    sources = []
+    for pair in pairs:
+        source = -1
+        if draft.edges[pair]:
+            source = strings(draft.edges[pair])
+        sources.append(source)
     return Dependencies(
-        predecessor=np.array([a for a, _ in pairs], np.uint64),
-        successor=np.array([b for _, b in pairs], np.uint64),
-        source=np.array([strings(draft.edges[pair]) if draft.edges[pair] else -1 for pair in pairs], np.int32),
+        predecessor=np.array([predecessor for predecessor, _ in pairs], np.uint64),
+        successor=np.array([successor for _, successor in pairs], np.uint64),
+        source=np.array(sources, np.int32),
     )
 
 
 def _activities(draft: Draft, base: int, strings: StringBuilder) -> Activities:
-    host = min((a.start for a in draft.activities if a.clock is Clock.HOST_NS), default=0)
-    bases = {Clock.DEVICE: base, Clock.HOST_NS: host}
-    rows = draft.activities
+    spans = draft.activities
+    host_starts = [span.start for span in spans if span.clock is Clock.HOST_NS]
+    bases = {Clock.DEVICE: base, Clock.HOST_NS: min(host_starts, default=0)}
     return group(
         Activities,
-        lane=[strings(a.lane) for a in rows],
-        kind=[strings(a.kind) for a in rows],
-        clock=[a.clock for a in rows],
-        start=[a.start - bases[a.clock] for a in rows],
-        end=[a.end - bases[a.clock] for a in rows],
-        task=np.array([a.task or 0 for a in rows], np.uint64),
-        has_task=[a.task is not None for a in rows],
+        lane=[strings(span.lane) for span in spans],
+        kind=[strings(span.kind) for span in spans],
+        clock=[span.clock for span in spans],
+        start=[span.start - bases[span.clock] for span in spans],
+        end=[span.end - bases[span.clock] for span in spans],
+        task=np.array([span.task or 0 for span in spans], np.uint64),
+        has_task=[span.task is not None for span in spans],
     )

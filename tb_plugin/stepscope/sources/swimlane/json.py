@@ -15,7 +15,7 @@ def load(path: Path) -> dict[str, Any]:
     """The object of a JSON file, plain or gzip.
 
     Raises:
-        DamagedSource: It is no JSON object, or cut off.
+        DamagedSource: The content is not a JSON object, or is truncated.
         NotFound: There is no such file.
     """
     try:
@@ -26,7 +26,15 @@ def load(path: Path) -> dict[str, Any]:
             f"no valid JSON ({error})", where=str(path), remedy="Copy or write the file again"
         ) from error
     except RecursionError as error:
-        raise DamagedSource("JSON nested too deeply", where=str(path), remedy="Write the file again") from error
+        raise DamagedSource(
+            "JSON nested too deeply",
+            where=str(path),
+            remedy="Write the file again",
+        ) from error
     if not isinstance(document, dict):
-        raise DamagedSource(f"a JSON {type(document).__name__}, no object", where=str(path), remedy="Check the file")
+        raise DamagedSource(
+            f"a JSON {type(document).__name__}, no object",
+            where=str(path),
+            remedy="Check the file",
+        )
     return document

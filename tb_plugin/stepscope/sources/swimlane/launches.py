@@ -27,14 +27,18 @@ def boundaries_of(metadata: Mapping[str, Any]) -> list[tuple[int, int]]:
     A boundary without an epoch has its place in the list as epoch.
     """
     listed = metadata.get("run_boundaries")
+    if not isinstance(listed, list):
+        return []
     boundaries: list[tuple[int, int]] = []
-    for place, boundary in enumerate(listed if isinstance(listed, list) else ()):
+    for place, boundary in enumerate(listed):
         if not isinstance(boundary, Mapping):
             continue
         start = _first_integer(boundary, _START_KEYS)
         epoch = _first_integer(boundary, ("epoch", "run_epoch"))
+        if epoch is None:
+            epoch = place
         if start is not None:
-            boundaries.append((start, place if epoch is None else epoch))
+            boundaries.append((start, epoch))
     return sorted(boundaries)
 
 
@@ -59,16 +63,22 @@ def epochs_by_boundaries(boundaries: Sequence[tuple[int, int]], starts: Sequence
 
 
 def epochs_by_restarts(
-    *, cores: Sequence[int], dispatch_ids: Sequence[int], starts: Sequence[int], ends: Sequence[int]
+    *,
+    cores: Sequence[int],
+    dispatch_ids: Sequence[int],
+    starts: Sequence[int],
+    ends: Sequence[int],
 ) -> list[int]:
     """The launch of each row, counted from 0, where a core's dispatch number repeats.
 
     A repeated number proves a new launch. It begins at the longest pause of all cores between the
     previous kernel of that core and the row that repeats the number.
     """
-    start, end = np.asarray(starts, np.int64), np.asarray(ends, np.int64)
+    start = np.asarray(starts, np.int64)
+    end = np.asarray(ends, np.int64)
     order = np.lexsort((end, start))
-    ordered_start, ordered_end = start[order], end[order]
+    ordered_start = start[order]
+    ordered_end = end[order]
     pauses = ordered_start.copy()
     pauses[1:] -= np.maximum.accumulate(ordered_end)[:-1]
     keys = [(cores[row], dispatch_ids[row]) for row in order.tolist()]
@@ -79,7 +89,14 @@ def epochs_by_restarts(
         repeat = _first_repeat(keys, first)
         if repeat is None:
             break
-        first = _cut(keys=keys, ends=ordered_end, starts=ordered_start, pauses=pauses, first=first, repeat=repeat)
+        first = _cut(
+            keys=keys,
+            ends=ordered_end,
+            starts=ordered_start,
+            pauses=pauses,
+            first=first,
+            repeat=repeat,
+        )
         cuts.append(first)
     launch = np.empty(len(keys), np.int64)
     launch[order] = np.searchsorted(np.array(cuts, np.int64), np.arange(len(keys)), side="right")
@@ -97,11 +114,20 @@ def _first_repeat(keys: Sequence[Key], first: int) -> int | None:
     return None
 
 
-def _cut(*, keys: Sequence[Key], ends: I64, starts: I64, pauses: I64, first: int, repeat: int) -> int:
+def _cut(
+    *,
+    keys: Sequence[Key],
+    ends: I64,
+    starts: I64,
+    pauses: I64,
+    first: int,
+    repeat: int,
+) -> int:
     """Where the launch that holds the repeated key begins."""
     core = keys[repeat][0]
     previous = max(place for place in range(first, repeat) if keys[place][0] == core)
-    candidates = [p for p in range(previous + 1, repeat + 1) if starts[p] >= ends[previous]]
+    later = range(previous + 1, repeat + 1)
+    candidates = [place for place in later if starts[place] >= ends[previous]]
     if not candidates:
         return repeat
     return max(candidates, key=lambda place: int(pauses[place]))
@@ -113,15 +139,17 @@ def restart_note(epochs: Sequence[int]) -> Diagnostic | None:
     if launches < 2:
         return None
     return Diagnostic(
-        "metadata.run_boundaries",
-        f"is missing: StepScope tells {launches} launches apart by restarts of the dispatch numbers",
-        launches,
-        "Capture with run boundaries to be sure",
+        where="metadata.run_boundaries",
+        what=(f"is missing: StepScope tells {launches} launches apart by restarts of the dispatch numbers"),
+        count=launches,
+        remedy="Capture with run boundaries to be sure",
     )
 
 
 def join_stamps(
-    task_keys: Sequence[Key], spans: Sequence[Stamps], rows: Sequence[tuple[Key, Stamps]]
+    task_keys: Sequence[Key],
+    spans: Sequence[Stamps],
+    rows: Sequence[tuple[Key, Stamps]],
 ) -> tuple[list[Stamps], list[tuple[Key, Stamps]]]:
     """Gives each kernel the dispatch and finish of its key.
 
@@ -154,7 +182,9 @@ def join_stamps(
             if match is not None:
                 candidates.remove(match)
                 joined[place] = match
-    lost = [(key, stamps) for key, candidates in free.items() for stamps in candidates]
+    lost: list[tuple[Key, Stamps]] = []
+    for key, candidates in free.items():
+        lost += [(key, stamps) for stamps in candidates]
     return joined, lost
 
 
