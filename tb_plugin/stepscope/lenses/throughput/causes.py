@@ -291,8 +291,8 @@ def _described(model: _Model, fitted: F64, bounds: I64, extra_ns: float) -> Chan
         low = int(bounds[cuts[0]])
         high = int(bounds[cuts[1]])
         after_ns = levels[1]
-    # Fast only in between: the slower end says which part is out of the ordinary.
     elif levels[0] > levels[2]:
+        # Fast only in between: the slower end says which part is out of the ordinary.
         kind = "warm_up"
         high = int(bounds[cuts[0]])
         after_ns = levels[1]

@@ -19,54 +19,73 @@ DEVICE = re.compile(r" xla:\d+(?:/\d+)?$")
 
 
 def jobs(records: Sequence[Throughput], series: Sequence[Series]) -> tuple[dict[str, Any], ...]:
-    """For each job and name with several ranks: the ranks' rates added up, and the slowest rank.
+    """For each job and name with several ranks: the sum of the ranks' rates, and the slowest rank.
 
-    Rates are added, never averaged: each rank counts its own samples. The slowest rank is the one with the longest
-    median step. Ranks that wait for each other in every step are equally slow; then their data-wait shares differ.
+    Rates are added, never averaged: each rank counts its own samples. The slowest rank is the one
+    with the longest median step. Ranks that wait for each other in every step are equally slow.
+    Then their data-wait shares differ.
     """
     groups: dict[tuple[str, str, str], list[int]] = {}
     for index, record in enumerate(records):
         if record.header.rank >= 0:
             name = DEVICE.sub("", record.name)
             groups.setdefault((record.header.job, name, record.unit), []).append(index)
-    return tuple(
-        _job(key, [series[index] for index in members])
-        for key, members in groups.items()
-        if len({series[index].rank for index in members}) > 1
-    )
+    documents = []
+    for key, members in groups.items():
+        ranks = [series[index] for index in members]
+        if len({rank.rank for rank in ranks}) > 1:
+            documents.append(_job(key, ranks))
+    return tuple(documents)
 
 
 def _job(key: tuple[str, str, str], ranks: Sequence[Series]) -> dict[str, Any]:
     job, name, unit = key
-    timed = [one for one in ranks if one.statistics["step_time"]]
-    slowest = max(timed, key=lambda one: (one.statistics["step_time"]["p50_ns"], one.rank), default=None)
+    timed = [series for series in ranks if series.statistics["step_time"]]
     return {
         "job": job,
         "name": name,
         "unit": unit,
-        "ranks": sorted(one.rank for one in ranks),
+        "ranks": sorted(series.rank for series in ranks),
         "per_sec": {kind: _sum(ranks, kind) for kind in ("whole_time", "windowed", "training_only")},
-        "slowest_rank": slowest.rank if slowest else None,
-        "slowest_run": slowest.run if slowest else None,
+        **_extremes(timed),
         "slowest_ranks": _slowest(timed),
-        "slowest_p50_ns": slowest.statistics["step_time"]["p50_ns"] if slowest else None,
-        "fastest_p50_ns": min((one.statistics["step_time"]["p50_ns"] for one in timed), default=None),
         **_together(ranks),
+    }
+
+
+def _p50_ns(series: Series) -> int:
+    p50_ns: int = series.statistics["step_time"]["p50_ns"]
+    return p50_ns
+
+
+def _extremes(timed: Sequence[Series]) -> dict[str, Any]:
+    """The ranks with the longest and the shortest median step; None where none is timed."""
+    if not timed:
+        names = ("slowest_rank", "slowest_run", "slowest_p50_ns", "fastest_p50_ns")
+        return dict.fromkeys(names)
+    slowest = max(timed, key=lambda series: (_p50_ns(series), series.rank))
+    return {
+        "slowest_rank": slowest.rank,
+        "slowest_run": slowest.run,
+        "slowest_p50_ns": _p50_ns(slowest),
+        "fastest_p50_ns": min(_p50_ns(series) for series in timed),
     }
 
 
 def _slowest(timed: Sequence[Series]) -> list[dict[str, Any]]:
     """The ranks with the longest median steps, the longest first."""
-    ordered = sorted(timed, key=lambda series: (-series.statistics["step_time"]["p50_ns"], series.rank))
+    ordered = sorted(timed, key=lambda series: (-_p50_ns(series), series.rank))
     ranks = []
     for series in ordered[:MOST_SLOWEST]:
-        p50_ns = series.statistics["step_time"]["p50_ns"]
-        ranks.append({"rank": series.rank, "run": series.run, "p50_ns": p50_ns})
+        ranks.append({"rank": series.rank, "run": series.run, "p50_ns": _p50_ns(series)})
     return ranks
 
 
 def _together(ranks: Sequence[Series]) -> dict[str, Any]:
-    """The ranks' rates added up by time, while all of them run; empty where their clocks do not share an origin."""
+    """The ranks' rates added up by time, while all of them run.
+
+    Empty where their clocks do not share an origin.
+    """
     running = [series for series in ranks if len(series.time_ns)]
     times = np.empty(0, np.int64)
     clocks: list[I64] = []
@@ -76,7 +95,8 @@ def _together(ranks: Sequence[Series]) -> dict[str, Any]:
         times = _common_times(clocks)
     step = np.full(len(times), np.iinfo(np.int64).max)
     total = np.zeros(len(times), np.int64)
-    local, average = np.zeros(len(times)), np.zeros(len(times))
+    local = np.zeros(len(times))
+    average = np.zeros(len(times))
     if len(times):
         # One rank after the other: a thousand ranks side by side do not fit the memory.
         for series, clock in zip(running, clocks, strict=True):
@@ -95,8 +115,12 @@ def _together(ranks: Sequence[Series]) -> dict[str, Any]:
 
 
 def _common_times(clocks: Sequence[I64]) -> I64:
-    """Times at which rates are added up, while all ranks run: all their samples, of many those of one rank."""
-    every = np.unique(max(clocks, key=len)) if sum(map(len, clocks)) > MOST_TIMES else np.unique(np.concatenate(clocks))
+    """Times at which rates are added up, while all ranks run: those of all samples."""
+    sampled = clocks
+    if sum(len(clock) for clock in clocks) > MOST_TIMES:
+        # Of many samples those of one rank are enough for a chart.
+        sampled = [max(clocks, key=len)]
+    every = np.unique(np.concatenate(sampled))
     first = max(int(clock[0]) for clock in clocks)
     last = min(int(clock[-1]) for clock in clocks)
     common: I64 = every[(every >= first) & (every <= last)]
@@ -104,5 +128,10 @@ def _common_times(clocks: Sequence[I64]) -> I64:
 
 
 def _sum(ranks: Sequence[Series], kind: str) -> float | None:
-    values = [one.statistics[kind]["per_sec"] for one in ranks]
-    return None if None in values else sum(values)
+    total = 0.0
+    for series in ranks:
+        per_sec: float | None = series.statistics[kind]["per_sec"]
+        if per_sec is None:
+            return None
+        total += per_sec
+    return total

@@ -1,4 +1,4 @@
-"""The sentences beside each disturbance: a title, and how to read the rates. None contradicts the data."""
+"""The sentences of each disturbance: a title, and how to read the rates."""
 
 from __future__ import annotations
 
@@ -54,7 +54,9 @@ def seconds(duration_ns: float) -> str:
     value = duration_ns / 1e9
     if value < 1:
         return f"{value * 1000:.3g} ms"
-    return f"{value:.3g} s" if value < 1000 else f"{value:.0f} s"
+    if value < 1000:
+        return f"{value:.3g} s"
+    return f"{value:.0f} s"
 
 
 def span(kind: str, duration_ns: int, drop: float) -> Words:
@@ -81,7 +83,9 @@ def _fall(drop: float) -> str:
 
 def first_step(steps: int, extra_ns: int, share: float, *, block: bool) -> Words:
     """A slow start."""
-    what = "first step" if steps == 1 else f"first {steps} steps"
+    what = "first step"
+    if steps != 1:
+        what = f"first {steps} steps"
     text = f"Set-up and compilation are part of it. It is {share:.1%} of the time so far. Exclude it with warm_up."
     if block:
         text = (
@@ -120,47 +124,63 @@ def stall(extra_ns: int, ratio: float) -> Words:
 
 def slow_steps(found: SlowSteps) -> Words:
     """Slow steps among fast ones."""
-    when = f"every {_ordinal(found.every)}" if found.every else "at random"
-    title = f"{found.share:.0%} of the steps take {found.time_share:.0%} of the time, {when}"
-    slow, typical, lost = seconds(found.slow_ns), seconds(found.typical_ns), seconds(found.extra_ns)
-    times = f"Slow steps take {slow}, others {typical}: {lost} lost."
-    if found.every:
-        workers = f"{found.every} loader workers, or of " if found.every <= MOST_WORKERS else ""
-        return title, f"{times} This is the pattern of {workers}work done every {found.every} steps."
-    return title, f"{times} Without a regular beat, look at shared input, network, or garbage collection."
+    title = f"{found.share:.0%} of the steps take {found.time_share:.0%} of the time"
+    slow = seconds(found.slow_ns)
+    typical = seconds(found.typical_ns)
+    text = f"Slow steps take {slow}, others {typical}: {seconds(found.extra_ns)} lost."
+    if not found.every:
+        where = "Without a regular beat, look at shared input, network, or garbage collection."
+        return f"{title}, at random", f"{text} {where}"
+    workers = ""
+    if found.every <= MOST_WORKERS:
+        workers = f"{found.every} loader workers, or of "
+    pattern = f"This is the pattern of {workers}work done every {found.every} steps."
+    return f"{title}, every {_ordinal(found.every)}", f"{text} {pattern}"
 
 
 def _ordinal(number: int) -> str:
     if number % 100 in (11, 12, 13):
         return f"{number}th"
-    return f"{number}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(number % 10, 'th') }"
+    ending = {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
+    return f"{number}{ending}"
 
 
 def change(found: Change, low_step: int | None, high_step: int | None, event: str) -> Words:
     """A speed that changes over the run."""
     ratio = found.after_ns / found.before_ns - 1
-    before, after = seconds(found.before_ns), seconds(found.after_ns)
+    before = seconds(found.before_ns)
+    after = seconds(found.after_ns)
     lost = f"{seconds(found.extra_ns)} lost against the better speed."
     if found.kind == "drift":
-        word = "longer" if ratio > 0 else "shorter"
+        word = "longer"
+        if ratio <= 0:
+            word = "shorter"
         title = f"Steps get {abs(ratio):.0%} {word} over the run"
         return (
             title,
             f"A step takes {before} at first and {after} at the end: {lost} Look for growing inputs, memory or logs.",
         )
     if found.kind == "warm_up":
-        upto = "" if high_step is None else f" up to step {high_step}"
+        upto = ""
+        if high_step is not None:
+            upto = f" up to step {high_step}"
         title = f"Warm-up: steps take {found.before_ns / found.after_ns - 1:.0%} longer{upto}"
-        return title, f"A step takes {before} at first and {after} later: {lost} Exclude the first steps with warm_up."
-    where = "" if low_step is None else f" from step {low_step}"
-    until = "" if high_step is None else f" to step {high_step}"
-    since = f", after the {event}" if event else ""
-    title = f"Steps take {ratio:.0%} longer{where}{until}{since}"
+        text = f"A step takes {before} at first and {after} later: {lost}"
+        return title, f"{text} Exclude the first steps with warm_up."
+    title = f"Steps take {ratio:.0%} longer"
+    if low_step is not None:
+        title += f" from step {low_step}"
+    if high_step is not None:
+        title += f" to step {high_step}"
+    if event:
+        title += f", after the {event}"
     return title, f"A step takes {before} before and {after} in this part: {lost}"
 
 
 def _size(found: Blocks) -> str:
-    return f"{found.steps}" if found.exact else f"{found.low} to {found.high}"
+    if found.exact:
+        return f"{found.steps}"
+    return f"{found.low} to {found.high}"
 
 
 def blocks(found: Blocks) -> Words:
@@ -183,7 +203,9 @@ def dispatch_bursts(found: Blocks) -> Words:
 
 def aliasing(found: Blocks, log_steps: int) -> Words:
     """Blocks that do not fit the log interval."""
-    which = "" if found.exact else " These log intervals do not tell sizes in this range apart."
+    which = ""
+    if not found.exact:
+        which = " These log intervals do not tell sizes in this range apart."
     return (
         f"Blocks of {_size(found)} steps, logged every {log_steps}",
         "Results arrive in blocks. The log interval is not a multiple of the block size, so Rate oscillates at "

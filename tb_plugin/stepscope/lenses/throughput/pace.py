@@ -84,7 +84,15 @@ def pace(record: Throughput, parts: Sequence[Segment]) -> Pace:
     rows = [_rows(record, part) for part in parts]
     if not rows:
         none = np.empty(0, np.int64)
-        return Pace(none, none, none, none, none, np.empty(0, np.bool_), 1)
+        return Pace(
+            begin_ns=none,
+            end_ns=none,
+            step=none,
+            steps=none,
+            taken=none,
+            first=np.empty(0, np.bool_),
+            resolution_ns=1,
+        )
     if len(rows) == 1:
         return rows[0]
     return Pace(
@@ -99,20 +107,31 @@ def pace(record: Throughput, parts: Sequence[Segment]) -> Pace:
 
 
 def resolution_ns(time_ns: I64) -> int:
-    """The stamps' resolution: the greatest of a second, a millisecond and a nanosecond that divides all of them."""
+    """The resolution of timestamps: a second, a millisecond or a nanosecond, whichever divides all."""
     for unit in (SECOND_NS, MILLISECOND_NS):
-        if not ((time_ns[:FEW] - time_ns[:1]) % unit).any() and not ((time_ns - time_ns[:1]) % unit).any():
+        # A few timestamps rule most units out without a look at all of them.
+        if _divides(unit, time_ns[:FEW]) and _divides(unit, time_ns):
             return unit
     return 1
 
 
+def _divides(unit: int, time_ns: I64) -> bool:
+    """Whether all timestamps lie whole units after the first one."""
+    return not ((time_ns - time_ns[:1]) % unit).any()
+
+
 def _rows(record: Throughput, part: Segment) -> Pace:
-    step, time = record.marks.step[part.low : part.high], record.marks.time_ns[part.low : part.high]
+    step = record.marks.step[part.low : part.high]
+    time = record.marks.time_ns[part.low : part.high]
     if int(step[-1]) >= 0:
         last = np.append(step[1:] != step[:-1], True)
-        step, time = step[last], time[last]
+        step = step[last]
+        time = time[last]
         steps = np.maximum(np.diff(step, prepend=part.base_step), 1)
-        taken = step - (0 if part.cause == "excerpt" else part.base_step)
+        taken = step
+        # Blocks are counted from the run's begin: of an excerpt that is step 0.
+        if part.cause != "excerpt":
+            taken = step - part.base_step
     else:
         steps = np.ones(len(step), np.int64)
         taken = np.arange(1, len(step) + 1)

@@ -1,8 +1,9 @@
-"""The two rates, computed for all questions at once.
+"""Rate and GlobalRate, computed for all samples at once.
 
-The definitions are those of torch_xla's and Cerebras's trackers. Asked at `now`, with d = now - last: if d > 0, the
-throughput since the last question is c = fresh / d, Rate is c at first and then (1 - s) c + s Rate; if d <= 0, the
-answer is 0 and nothing changes. GlobalRate is the count over the time since the start, 0 before any time has passed.
+The definitions are those of the trackers of torch_xla and Cerebras. At a sample, with d the time
+since the sample before: if d > 0, the throughput in between is c = fresh / d, and Rate is c at first
+and then (1 - s) c + s Rate. If d <= 0, Rate reads 0 and nothing changes. GlobalRate is the count over
+the time since the start, and 0 before any time has passed.
 """
 
 from __future__ import annotations
@@ -20,17 +21,22 @@ from stepscope.model.throughput import UNKNOWN_NS, ResetKind, Throughput
 NS_PER_SECOND = 1e9
 BLOCK = 64
 MOST_SAMPLES = 5_000_000
+_RULES = {
+    "log_step": "at each log step",
+    "batch": "after every batch",
+    "call": "when the program asked",
+}
 
 
 @dataclass(frozen=True, eq=False)
 class SamplePoints:
-    """The moments at which the rate is asked for.
+    """The moments at which the rate is sampled.
 
     Attributes:
         step: Training step, -1 when unknown.
         time_ns: Relative to the record's base.
         mark_end: How many marks came before.
-        reset_end: For each reset of the record, how many questions came before it.
+        reset_end: For each reset of the record, how many samples came before it.
         rule: Which moments these are, in words.
     """
 
@@ -43,7 +49,7 @@ class SamplePoints:
 
 @dataclass(frozen=True, eq=False)
 class Rates:
-    """The answers. NaN is a rate that cannot be known.
+    """The rates at all samples. NaN is a rate that cannot be known.
 
     Attributes:
         total: Samples since the last reset.
@@ -57,27 +63,30 @@ class Rates:
 
 
 def sample_points(record: Throughput, options: ThroughputOptions) -> SamplePoints:
-    """The moments to ask at: those recorded, or others where the options say so or none are recorded."""
+    """The moments to sample at: those recorded, or others where options say so or none are recorded."""
     marks = record.marks
     if options.sample_seconds is not None:
         return _by_time(record, options.sample_seconds)
     if options.sample_steps is not None:
-        return _at_marks(record, _step_marks(marks.step, options.sample_steps), f"every {options.sample_steps} steps")
+        chosen = _step_marks(marks.step, options.sample_steps)
+        return _at_marks(record, chosen, f"every {options.sample_steps} steps")
     samples = record.samples
     if len(samples) or not len(marks):
         return SamplePoints(
-            samples.step, samples.time_ns, samples.mark_end, record.resets.sample_end, recorded_rule(record)
+            step=samples.step,
+            time_ns=samples.time_ns,
+            mark_end=samples.mark_end,
+            reset_end=record.resets.sample_end,
+            rule=recorded_rule(record),
         )
     return _at_marks(record, np.arange(len(marks)), "after every batch (no sampling was recorded)")
 
 
 def recorded_rule(record: Throughput) -> str:
-    """When the rate was asked for while the run went on, in words."""
-    if record.sampling_rule == "log_step":
-        return f"every {record.log_every} steps" if record.log_every else "at each log step"
-    return {"batch": "after every batch", "call": "when the program asked"}.get(
-        record.sampling_rule, record.sampling_rule
-    )
+    """When the rate was sampled while the run went on, in words."""
+    if record.sampling_rule == "log_step" and record.log_every:
+        return f"every {record.log_every} steps"
+    return _RULES.get(record.sampling_rule, record.sampling_rule)
 
 
 def _step_marks(step: I64, every: int) -> I64:
@@ -91,17 +100,32 @@ def _at_marks(record: Throughput, chosen: I64, rule: str) -> SamplePoints:
     marks = record.marks
     ends = chosen + 1
     resets = np.searchsorted(ends, record.resets.mark_end, side="right")
-    return SamplePoints(marks.step[chosen], marks.time_ns[chosen], ends, resets.astype(np.int64), rule)
+    return SamplePoints(
+        step=marks.step[chosen],
+        time_ns=marks.time_ns[chosen],
+        mark_end=ends,
+        reset_end=resets.astype(np.int64),
+        rule=rule,
+    )
 
 
 def _by_time(record: Throughput, every_s: float) -> SamplePoints:
-    marks, rule = record.marks, f"every {every_s:g} s"
+    marks = record.marks
+    rule = f"every {every_s:g} s"
     if not len(marks):
         none = np.empty(0, np.int64)
-        return SamplePoints(none, none, none, np.zeros(len(record.resets), np.int64), rule)
+        return SamplePoints(
+            step=none,
+            time_ns=none,
+            mark_end=none,
+            reset_end=np.zeros(len(record.resets), np.int64),
+            rule=rule,
+        )
     # A clock that stepped back passes each moment when it first gets there.
     clock = np.maximum.accumulate(marks.time_ns)
-    start = record.start_ns if record.start_ns != UNKNOWN_NS else int(clock[0])
+    start = record.start_ns
+    if start == UNKNOWN_NS:
+        start = int(clock[0])
     interval = max(round(every_s * NS_PER_SECOND), 1)
     moments = max((int(clock[-1]) - start) // interval, 0)
     if moments > MOST_SAMPLES:
@@ -114,12 +138,18 @@ def _by_time(record: Throughput, every_s: float) -> SamplePoints:
     ends = np.searchsorted(clock, times, side="right").astype(np.int64)
     steps = np.where(ends > 0, marks.step[np.maximum(ends - 1, 0)], -1)
     resets = np.searchsorted(times, record.resets.time_ns, side="right")
-    return SamplePoints(steps, times, ends, resets.astype(np.int64), rule)
+    return SamplePoints(
+        step=steps,
+        time_ns=times,
+        mark_end=ends,
+        reset_end=resets.astype(np.int64),
+        rule=rule,
+    )
 
 
 @dataclass
 class _Tracker:
-    """The tracker's state between two stretches of questions."""
+    """The tracker's state between two groups of samples."""
 
     start: int | None
     last: int | None
@@ -128,19 +158,28 @@ class _Tracker:
     previous: float | None = None
 
 
-def rates(record: Throughput, asked: SamplePoints, smoothing: float) -> Rates:
-    """The answers to all questions, in O(n)."""
+def rates(record: Throughput, samples: SamplePoints, smoothing: float) -> Rates:
+    """The rates at all samples, in O(n)."""
     counted = np.concatenate([[0], np.cumsum(np.maximum(record.marks.count, 0))])
-    totals = counted[asked.mark_end]
+    totals = counted[samples.mark_end]
     size = len(totals)
     out = Rates(totals.copy(), np.zeros(size), np.zeros(size))
-    start = None if record.start_ns == UNKNOWN_NS else record.start_ns
+    start: int | None = None
+    if record.start_ns != UNKNOWN_NS:
+        start = record.start_ns
     tracker = _Tracker(start, start)
     resets = record.resets
-    bounds = [0, *asked.reset_end.tolist(), size]
+    bounds = [0, *samples.reset_end.tolist(), size]
     for index, (low, high) in enumerate(pairwise(bounds)):
         if high > low:
-            _answer(tracker, asked.time_ns[low:high], totals[low:high], smoothing, out, slice(low, high))
+            _sample(
+                tracker,
+                times=samples.time_ns[low:high],
+                totals=totals[low:high],
+                smoothing=smoothing,
+                out=out,
+                where=slice(low, high),
+            )
         if index < len(resets):
             _reset(tracker, resets.kind[index], int(resets.time_ns[index] - resets.offset_ns[index]))
             if resets.kind[index] != ResetKind.RESET_TIME:
@@ -154,26 +193,41 @@ def _reset(tracker: _Tracker, kind: int, start: int) -> None:
         tracker.previous = None
 
 
-def _answer(tracker: _Tracker, times: I64, totals: I64, smoothing: float, out: Rates, where: slice) -> None:
-    """Answers the questions between two resets and moves the tracker to their end."""
+def _sample(
+    tracker: _Tracker,
+    *,
+    times: I64,
+    totals: I64,
+    smoothing: float,
+    out: Rates,
+    where: slice,
+) -> None:
+    """Writes the rates at the samples between two resets and moves the tracker to their end."""
     out.total[where] = totals - tracker.base
     out.average[where] = _average(tracker, times, totals)
     local = out.local[where]
     if tracker.last is None:
         # Nobody knows when the first interval began: it only says where the second one begins.
         local[0] = np.nan
-        tracker.last, tracker.taken = int(times[0]), int(totals[0])
+        tracker.last = int(times[0])
+        tracker.taken = int(totals[0])
     highest = np.maximum.accumulate(np.concatenate([[tracker.last], times]))
     later = times > highest[:-1]
     if not later.any():
         return
-    # Nearly always every question is answered; a slice then spares copies.
-    answered: slice | I64 = slice(None) if later.all() else np.flatnonzero(later)
-    times, totals = times[answered], totals[answered]
-    passed, fresh = np.diff(times, prepend=tracker.last), np.diff(totals, prepend=tracker.taken)
+    answered: slice | I64 = slice(None)
+    if not later.all():
+        # Seldom: a slice spares copies where every sample has a rate.
+        answered = np.flatnonzero(later)
+    times = times[answered]
+    totals = totals[answered]
+    passed = np.diff(times, prepend=tracker.last)
+    fresh = np.diff(totals, prepend=tracker.taken)
     rate = smooth(fresh / (passed / NS_PER_SECOND), smoothing, tracker.previous)
     local[answered] = rate
-    tracker.last, tracker.taken, tracker.previous = int(times[-1]), int(totals[-1]), float(rate[-1])
+    tracker.last = int(times[-1])
+    tracker.taken = int(totals[-1])
+    tracker.previous = float(rate[-1])
 
 
 def _average(tracker: _Tracker, times: I64, totals: I64) -> F64 | float:
@@ -185,16 +239,23 @@ def _average(tracker: _Tracker, times: I64, totals: I64) -> F64 | float:
 
 
 def smooth(current: F64, smoothing: float, previous: float | None) -> F64:
-    """The recursion r[k] = (1 - s) c[k] + s r[k-1], with r[-1] = previous, or r[0] = c[0] where there is none."""
+    """The recursion r[k] = (1 - s) c[k] + s r[k-1].
+
+    r[-1] is the previous rate. Where there is none, r[0] = c[0].
+    """
     terms = (1.0 - smoothing) * current
-    terms[0] = current[0] if previous is None else terms[0] + smoothing * previous
+    if previous is None:
+        terms[0] = current[0]
+    else:
+        terms[0] += smoothing * previous
     return _decay(terms, smoothing)
 
 
 def _decay(terms: F64, factor: float) -> F64:
-    """y[k] = terms[k] + factor y[k-1], block by block: inside a block as a product with a triangle of powers.
+    """y[k] = terms[k] + factor y[k-1], block by block.
 
-    All terms are positive, so the sums lose nothing but float rounding.
+    Inside a block it is a product with a triangle of powers. All terms are positive, so the sums
+    lose nothing but float rounding.
     """
     blocks = -(-len(terms) // BLOCK)
     padded = np.zeros(blocks * BLOCK)

@@ -1,4 +1,4 @@
-"""What the throughput lens answers."""
+"""The result of the throughput lens."""
 
 from __future__ import annotations
 
@@ -47,7 +47,9 @@ class Annotation:
 
 
 def _stamp(value: int | None) -> str | None:
-    return None if value is None else str(value)
+    if value is None:
+        return None
+    return str(value)
 
 
 @dataclass(frozen=True)
@@ -67,8 +69,8 @@ class Series:
     Attributes:
         clock: What `time_ns` counts from: unix, or monotonic (an unknown origin).
         figures: computed from the marks, or reported by the source.
-        step: Training step at each question, -1 when unknown.
-        time_ns: When it was asked, absolute.
+        step: Training step at each sample, -1 when unknown.
+        time_ns: When it was sampled, absolute.
         total: Samples since the last reset.
         local: Rate, NaN when unknown.
         average: GlobalRate, NaN when unknown.
@@ -76,7 +78,7 @@ class Series:
         reported_average: GlobalRate as the source states it, likewise.
         reported_tflops: TFLOP/s of a device as the source states it, likewise.
         reported_mfu: Model FLOP/s utilization as the source states it, 0 to 1, likewise.
-        recorded: How many questions there were before points were left out.
+        recorded: How many samples there were before points were left out.
     """
 
     run: str
@@ -110,7 +112,7 @@ class Series:
             "run": self.run,
             "name": self.name,
             "host": self.host,
-            "rank": self.rank if self.rank >= 0 else None,
+            "rank": _known_rank(self.rank),
             "unit": self.unit,
             "smoothing": self.smoothing,
             "sampling_rule": self.sampling_rule,
@@ -134,8 +136,20 @@ class Series:
         }
 
 
+def _known_rank(rank: int) -> int | None:
+    """The rank, None where it is unknown."""
+    if rank < 0:
+        return None
+    return rank
+
+
 def _span(span: Span) -> dict[str, Any]:
-    return {"kind": span.kind, "start_ns": str(span.start_ns), "end_ns": str(span.end_ns), "open": span.open}
+    return {
+        "kind": span.kind,
+        "start_ns": str(span.start_ns),
+        "end_ns": str(span.end_ns),
+        "open": span.open,
+    }
 
 
 def numbers(values: F64) -> list[float | None]:
@@ -148,7 +162,7 @@ def numbers(values: F64) -> list[float | None]:
 
 @dataclass(frozen=True)
 class ThroughputResult:
-    """The series of all records asked, and what the ranks of a job did together."""
+    """The series of all records, and what the ranks of a job did together."""
 
     series: tuple[Series, ...]
     jobs: tuple[dict[str, Any], ...] = ()
@@ -159,9 +173,10 @@ class ThroughputResult:
 
 
 def thinned(local: F64, average: F64, points: int | None) -> I64:
-    """Indices of about `points` questions that draw the same picture.
+    """Indices of about `points` samples that draw the same picture.
 
-    Each of equal buckets keeps its first, its last, and the least and greatest Rate, so that no spike is lost.
+    Each of equal buckets keeps its first, its last, and the least and greatest Rate, so that no spike
+    is lost.
     """
     size = len(local)
     if points is None or size <= points:

@@ -1,4 +1,4 @@
-"""The scalars of a series, as `ThroughputLog` writes them while a loop runs: for logs that are imported."""
+"""The scalars of an imported series, as `ThroughputLog` writes them while a loop runs."""
 
 from __future__ import annotations
 
@@ -23,9 +23,14 @@ class RateScalar(NamedTuple):
 
 
 def rate_scalars(record: Throughput) -> Iterator[RateScalar]:
-    """Both rates at each sample, and steps per second where the batch size is known; unknown rates are left out."""
+    """Both rates at each sample, and steps per second where the batch size is known.
+
+    Unknown rates are left out.
+    """
     series = analyze_series(record, ThroughputOptions(disturbances=False))
-    prefix = "" if record.name == "train" else f"{record.name}/"
+    prefix = ""
+    if record.name != "train":
+        prefix = f"{record.name}/"
     tag = f"{prefix}{{}}_{record.unit}_per_sec"
     rows = zip(
         series.step.tolist(),
@@ -35,7 +40,9 @@ def rate_scalars(record: Throughput) -> Iterator[RateScalar]:
         strict=True,
     )
     for number, (step, time_ns, local, average) in enumerate(rows):
-        at = step if step >= 0 else number
+        at = step
+        if step < 0:
+            at = number
         wall_time_s = time_ns / NS_PER_SECOND
         if not math.isnan(local):
             yield RateScalar(tag.format("local"), local, at, wall_time_s)

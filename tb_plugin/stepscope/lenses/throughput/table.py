@@ -23,7 +23,10 @@ def sample_rows(document: Document) -> list[Row]:
 
 
 def series_rows(document: Document) -> list[Row]:
-    """One row for each series: rates, step time, share of input wait, and the rate against the best of its unit."""
+    """One row for each series: rates, step time, share of input wait, and rate against the best one.
+
+    The best one is the fastest series of the same unit.
+    """
     best = _best_rates(document)
     rows = []
     for series in document["series"]:
@@ -32,12 +35,18 @@ def series_rows(document: Document) -> list[Row]:
         for average in AVERAGES:
             row[average] = statistics[average]["per_sec"]
         step_time = statistics["step_time"]
-        row["step_p50_ms"] = None if step_time is None else step_time["p50_ns"] / NS_PER_MS
+        row["step_p50_ms"] = None
+        if step_time is not None:
+            row["step_p50_ms"] = step_time["p50_ns"] / NS_PER_MS
         row["data_wait_share"] = statistics["data_wait_share"]
-        rate, highest = rate_of(series), best.get(series["unit"])
-        row["vs_best"] = rate / highest if rate is not None and highest else None
+        row["vs_best"] = None
+        rate = rate_of(series)
+        highest = best.get(series["unit"])
+        if rate is not None and highest:
+            row["vs_best"] = rate / highest
         row["last_step"] = statistics["last_step"]
-        row["disturbances"] = ", ".join(dict.fromkeys(note["kind"] for note in series["annotations"]))
+        kinds = dict.fromkeys(note["kind"] for note in series["annotations"])
+        row["disturbances"] = ", ".join(kinds)
         rows.append(row)
     return rows
 
@@ -47,7 +56,9 @@ def rate_of(series: Document) -> float | None:
     statistics = series["statistics"]
     whole: float | None = statistics["whole_time"]["per_sec"]
     last: float | None = statistics["windowed"]["per_sec"]
-    return whole if whole is not None else last
+    if whole is None:
+        return last
+    return whole
 
 
 def _best_rates(document: Document) -> dict[str, float]:
@@ -65,14 +76,17 @@ def disturbance_rows(document: Document) -> list[Row]:
     for series in document["series"]:
         for note in series["annotations"]:
             evidence = note["evidence"]
-            lost = evidence.get("net_ns", evidence.get("extra_ns", evidence.get("waited_ns")))
+            lost_ns = evidence.get("net_ns", evidence.get("extra_ns", evidence.get("waited_ns")))
+            lost_ms: float | None = None
+            if lost_ns is not None:
+                lost_ms = lost_ns / NS_PER_MS
             rows.append(
                 {
                     "run": series.get("run", ""),
                     "series": series["name"],
                     "step": note["step"],
                     "disturbance": note["title"],
-                    "lost_ms": None if lost is None else lost / NS_PER_MS,
+                    "lost_ms": lost_ms,
                 }
             )
     return rows
@@ -99,7 +113,9 @@ def brief_text(rows: list[Row]) -> str:
     """A few columns of the series as aligned text."""
     lines = [("run", "series", "per second", "unit", "step p50 ms", "data wait", "vs best")]
     for row in rows[:MOST_BRIEF]:
-        rate = row["whole_time"] if row["whole_time"] is not None else row["windowed"]
+        rate = row["whole_time"]
+        if rate is None:
+            rate = row["windowed"]
         lines.append(
             (
                 str(row["run"]),
@@ -111,12 +127,17 @@ def brief_text(rows: list[Row]) -> str:
                 _text(row["vs_best"], ".1%"),
             )
         )
-    widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
-    texts = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    texts = []
+    for line in lines:
+        cells = map(str.ljust, line, widths)
+        texts.append("  ".join(cells).rstrip())
     if len(rows) > MOST_BRIEF:
         texts.append(f"and {len(rows) - MOST_BRIEF} more series")
     return "\n".join(texts)
 
 
 def _text(value: float | None, form: str) -> str:
-    return "-" if value is None else format(value, form)
+    if value is None:
+        return "-"
+    return format(value, form)
