@@ -12,9 +12,6 @@ FRAMEWORKS ?= frameworks
 # Where node is missing, the virtual environment brings one.
 export PATH := $(PATH):$(abspath $(BIN))
 
-# Without a browser, a framework or another process.
-QUICK := tests/model tests/lenses tests/findings tests/exporting tests/statistics tests/test_layers.py tests/test_errors.py
-
 .PHONY: help demo quick test check unit frameworks generate protos lenses panel generated
 help: ## Lists the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/'
@@ -28,7 +25,7 @@ quick: $(VENV)/.test ## Linters, types and the fast unit tests
 	$(BIN)/ruff check --output-format concise .
 	$(BIN)/ruff format --check --quiet .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -q -n 2 -m 'not slow' $(QUICK)
+	$(BIN)/python -m pytest -q -n 2 --quick
 
 check: $(VENV)/.test frontend/node_modules/.done ## Linters and type checks
 	$(BIN)/ruff check --output-format concise .
