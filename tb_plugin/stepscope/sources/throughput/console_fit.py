@@ -1,11 +1,12 @@
-"""What a log of rates implies and does not print: the batch size, and when counting began.
+"""The batch size and the start of a log of rates that prints neither.
 
-At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on a line whose slope
-is the batch size and whose intercept is the start. The answer is only given where it is certain: the log begins at its
-first interval, the slope is a whole number, and every point lies on the line within what the printed digits allow.
+At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on a
+line whose slope is the batch size and whose intercept is the start. Both are given only where they
+are certain: the log begins at its first interval, the slope is a whole number, and every point lies
+on the line within the precision of the printed digits.
 
-With the batch size whole, only the start is free: it is put where the relative errors of all printed rates, both of
-them, have the least sum of squares.
+With the batch size whole, only the start is free. A least-squares fit of the relative errors of all
+printed rates, Rate and GlobalRate, determines it.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ UNLIKE = 0.02
 UNLIKE_SHARE = 0.25
 LEAST_UNLIKE = 2
 LEAST_RATE = 1e-9
-"""RateSamples per second. Below it a rate is a stopped clock, and its reciprocal overflows."""
+"""Samples per second. A lower rate is that of a stopped clock, and its reciprocal overflows."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
     """
     if len(points) > 1 and points[0].step == 0 and points[0].global_rate == 0:
         # A loop that prints before its first batch prints when counting began.
-        begin_ns, points = points[0].time_ns, points[1:]
+        begin_ns = points[0].time_ns
+        points = points[1:]
     if not _from_the_start(points, begin_ns):
         return None
     first_ns = points[0].time_ns or 0
@@ -75,22 +77,24 @@ def origin(points: Sequence[Point], begin_ns: int | None, batch_size: int) -> Or
 
 
 def asked_per_batch(points: Sequence[Point]) -> bool:
-    """Whether Rate was asked for between log steps, after every batch.
+    """Whether Rate was sampled after every batch, not only at log steps.
 
-    Then it differs from GlobalRate at the first point, since only a tracker's first answer equals it. Where the first
-    point is the first step, many later ones differ from what GlobalRate tells of the log interval before; a few do
-    where lines are missing.
+    Then it differs from GlobalRate at the first point, since only a tracker's first Rate equals
+    GlobalRate. Where the first point is the first step, many later ones differ from the rate of the
+    log interval by GlobalRate. A few do where lines are missing.
     """
     first = points[0]
     if abs(first.rate - first.global_rate) > SAME_RATE * first.global_rate + 2 * first.precision:
         return True
-    if not begins([point.step for point in points]) or any(point.global_rate <= LEAST_RATE for point in points):
+    if not begins([point.step for point in points]):
+        return False
+    if any(point.global_rate <= LEAST_RATE for point in points):
         return False
     return int(_unlike(points).sum()) >= max(LEAST_UNLIKE, UNLIKE_SHARE * len(points))
 
 
 def _unlike(points: Sequence[Point]) -> NDArray[np.bool_]:
-    """Where Rate differs, by more than digits explain, from one that was asked for at the point before and at this."""
+    """Where Rate differs from one sampled at log steps by more than the printed digits explain."""
     step = np.array([point.step for point in points], np.float64)
     average = np.array([point.global_rate for point in points])
     local = np.array([point.rate for point in points])
@@ -116,28 +120,33 @@ def _precision(points: Sequence[Point]) -> F64:
 
 
 def _best_start(points: Sequence[Point], time_s: F64, total: F64, start: float) -> float:
-    """The start that minimises the squared relative errors of the printed rates, by Gauss and Newton from a good one.
+    """The start with the least squared relative errors of the printed rates, by Gauss-Newton.
 
-    Of a Rate the start moves only the first interval, and later ones by what smoothing carries of it.
+    The start moves the first Rate, and later ones by the part of it that smoothing carries on.
     """
     printed = np.array([point.global_rate for point in points])
     local = np.array([point.rate for point in points])
-    both = not asked_per_batch(points) and bool((local > LEAST_RATE).all() and (np.diff(time_s) > 0).all())
+    regular = bool((local > LEAST_RATE).all() and (np.diff(time_s) > 0).all())
+    fits_local = regular and not asked_per_batch(points)
     carried = Throughput.smoothing ** np.arange(len(points))
     first = float(time_s[0])
-    for _ in range(FIT_ROUNDS if start < first else 0):
+    if start >= first:
+        return start
+    for _ in range(FIT_ROUNDS):
         average = total / (time_s - start)
-        error, slope = average / printed - 1, average / (time_s - start) / printed
-        if both:
+        error = average / printed - 1
+        slope = average / (time_s - start) / printed
+        if fits_local:
             error = np.append(error, _smoothed(total, time_s, start) / local - 1)
             slope = np.append(slope, carried * average[0] / (first - start) / local)
         # Counting began before the first point, however far a step would lead.
-        start = min(start - float(error @ slope / (slope @ slope)), (start + first) / 2)
+        step = float(error @ slope / (slope @ slope))
+        start = min(start - step, (start + first) / 2)
     return start
 
 
 def _smoothed(total: F64, time_s: F64, start: float) -> F64:
-    """Rate, asked for at each of these times."""
+    """Rate, sampled at each of these times."""
     current = np.diff(total, prepend=0) / np.diff(time_s, prepend=start)
     rates = [float(current[0])]
     for value in current[1:].tolist():
@@ -149,15 +158,21 @@ def _from_the_start(points: Sequence[Point], begin_ns: int | None) -> bool:
     steps = [point.step for point in points]
     timed = all(point.time_ns is not None and point.global_rate > LEAST_RATE for point in points)
     ascending = all(low < high for low, high in pairwise(steps))
-    return timed and (begins(steps) or (begin_ns is not None and ascending and steps[0] > 0))
+    if not timed:
+        return False
+    if begin_ns is not None and ascending and steps[0] > 0:
+        return True
+    return begins(steps)
 
 
 def _slope(per_sample: np.ndarray, time_s: np.ndarray, error: np.ndarray) -> int:
-    """The whole batch size, 0 where the points do not say it."""
+    """The whole batch size, 0 where the points do not determine it."""
     if len(time_s) < LEAST_POINTS or per_sample[-1] <= per_sample[0]:
         return 0
     rough = (time_s[-1] - time_s[0]) / (per_sample[-1] - per_sample[0])
     weight = 1.0 / (STAMP_ERROR_S + rough * per_sample * error)
     slope = float(np.polyfit(per_sample, time_s, 1, w=weight)[0])
     whole = round(slope)
-    return whole if whole > 0 and abs(slope - whole) <= max(0.02, 3e-4 * whole) else 0
+    if whole <= 0 or abs(slope - whole) > max(0.02, 3e-4 * whole):
+        return 0
+    return whole

@@ -1,9 +1,9 @@
-"""The lines of a console log that tell of rates, checkpoints and starts, in all variants of Cerebras and torch_xla."""
+"""Lines of console logs of Cerebras and torch_xla: rates, checkpoints and starts."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timezone
 
@@ -15,14 +15,15 @@ DAY_NS = 86_400 * NS_PER_SECOND
 _COLOURS = re.compile(r"\x1b\[[0-9;]*m")
 _STAMP = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d)(?:[.,](\d{1,9}))?")
 _RATES = r"(?=.*\bRate=.*\bGlobalRate=)"
-_RATE_LINES = tuple(
-    re.compile(pattern + _RATES, re.IGNORECASE)
-    for pattern in (
-        r"\|\s*(?P<phase>Train|Eval|Valid|Test)\w*[\s:]\s*",
-        # torch_xla before it printed words, and the loops that were written after its examples.
-        r"\[(?P<device>xla:\d+(?:/\d+)?)\]\s*\((?P<step>\d+)\)",
-        r"\b(?P<phase>Train|Eval|Valid|Test)\w*/\s*(?P<clock>[\d:]{8}), device (?P<device>[^,\s]+), step (?P<step>\d+)",
-    )
+_PHASE = r"(?P<phase>Train|Eval|Valid|Test)\w*"
+_RATE_LINES = (
+    re.compile(rf"\|\s*{_PHASE}[\s:]\s*{_RATES}", re.IGNORECASE),
+    # torch_xla before it printed words, and the loops that were written after its examples.
+    re.compile(rf"\[(?P<device>xla:\d+(?:/\d+)?)\]\s*\((?P<step>\d+)\){_RATES}", re.IGNORECASE),
+    re.compile(
+        rf"\b{_PHASE}/\s*(?P<clock>[\d:]{{8}}), device (?P<device>[^,\s]+), step (?P<step>\d+){_RATES}",
+        re.IGNORECASE,
+    ),
 )
 _PAIR = re.compile(r"(\w+)[=>]\s*([^\s,]+)(?:\s+(\w+)/s(?:ec)?\b)?")
 _DATE = re.compile(r"\b[A-Z][a-z]{2} ([A-Z][a-z]{2} {1,2}\d{1,2} \d\d:\d\d:\d\d \d{4})\b")
@@ -38,7 +39,8 @@ class Point:
     """A printed pair of rates.
 
     Attributes:
-        time_ns: Unix time (stamps taken as UTC), time since midnight, or None where no time is printed.
+        time_ns: Unix time (timestamps taken as UTC), time since midnight, or None where no time
+            is printed.
         precision: Half a unit of the last digit of GlobalRate.
     """
 
@@ -54,7 +56,7 @@ class Point:
 
 @dataclass
 class ConsoleLog:
-    """What a console log tells.
+    """The contents of a console log.
 
     Attributes:
         begins: When loops began, with the number of points printed before.
@@ -72,19 +74,31 @@ class ConsoleLog:
 
 
 def parse(lines: Iterable[str]) -> ConsoleLog:
-    """Reads a log line by line; what is not understood is passed over."""
+    """Reads a log line by line; other lines are passed over."""
     log = ConsoleLog()
     day = _Days()
     for number, raw in enumerate(lines, 1):
         line = _COLOURS.sub("", raw)
-        rates = next((found for pattern in _RATE_LINES if (found := pattern.search(line))), None)
-        stamp = _stamp(line, rates.start() if rates else len(line))
-        if rates is not None:
-            _take_point(log, day, line, rates, stamp, number)
+        rates = _rate_match(line)
+        if rates is None:
+            _take_event(log, day, line, _stamp(line, len(line)))
+            continue
+        point = _point(day, line, rates)
+        if point is None:
+            log.broken.append(number)
         else:
-            _take_event(log, day, line, stamp)
+            log.points.append(point)
     log.dated = not day.used
     return log
+
+
+def _rate_match(line: str) -> re.Match[str] | None:
+    """The head of a line of rates, None for any other line."""
+    for pattern in _RATE_LINES:
+        match = pattern.search(line)
+        if match is not None:
+            return match
+    return None
 
 
 class _Days:
@@ -109,48 +123,75 @@ class _Days:
 
 
 _LAST_YEAR = 2262
-"""In it nanoseconds leave 64 bits."""
+"""In this year nanoseconds leave 64 bits."""
 
 
 def _stamp(line: str, end: int) -> int | None:
-    """The stamp before the message, or the date that stands in it in full."""
-    found = list(_STAMP.finditer(line, 0, end))
-    date = None if found else _DATE.search(line)
-    whole, fraction = found[-1].groups() if found else (date[1] if date else "", None)
+    """The timestamp before the message, or the full date in it."""
+    stamps = list(_STAMP.finditer(line, 0, end))
+    if stamps:
+        whole, fraction = stamps[-1].groups()
+        return _unix_ns(whole, fraction or "", datetime.fromisoformat)
+    date = _DATE.search(line)
+    if date is None:
+        return None
+    return _unix_ns(date[1], "", _parse_date)
+
+
+def _parse_date(text: str) -> datetime:
+    """A date as C's `ctime` prints it, without the day of the week."""
+    return datetime.strptime(text, "%b %d %H:%M:%S %Y")
+
+
+def _unix_ns(text: str, fraction: str, parse: Callable[[str], datetime]) -> int | None:
+    """The Unix time of a date in UTC with the digits of its fraction, None for an invalid date."""
     try:
-        moment = datetime.strptime(whole, "%b %d %H:%M:%S %Y") if date else datetime.fromisoformat(whole)
+        moment = parse(text)
     except ValueError:
         return None
     if moment.year >= _LAST_YEAR:
         return None
     second = int(moment.replace(tzinfo=timezone.utc).timestamp())
-    return second * NS_PER_SECOND + int((fraction or "0").ljust(9, "0"))
+    return second * NS_PER_SECOND + int(fraction.ljust(9, "0"))
 
 
-def _take_point(log: ConsoleLog, day: _Days, line: str, rates: re.Match[str], stamp: int | None, number: int) -> None:
+def _point(day: _Days, line: str, rates: re.Match[str]) -> Point | None:
+    """The rates of a line, None where they cannot be read."""
     head = rates.groupdict()
-    pairs = {key: (value, unit) for key, value, unit in _PAIR.findall(line[rates.end() :])}
-    text, unit = pairs.get("Rate", ("", ""))
-    total = pairs.get("GlobalRate", ("", ""))[0]
-    steps = (head.get("step"), *(pairs.get(word, ("", ""))[0] for word in ("Batch", "Step", "GlobalStep")))
-    clock = head.get("clock") or pairs.get("Time", ("", ""))[0]
+    values: dict[str, str] = {}
+    units: dict[str, str] = {}
+    for key, value, unit in _PAIR.findall(line[rates.end() :]):
+        values[key] = value
+        units[key] = unit
+    stamp = _stamp(line, rates.start())
     if stamp is None:
-        stamp = day.absolute(clock)
-    local, average, at = figures.rate(text), figures.rate(total), figures.whole(next(filter(None, steps), ""))
-    if local is None or average is None or at is None or at < 0:
-        log.broken.append(number)
-        return
-    point = Point(
-        phase="train" if (head.get("phase") or "train").lower() == "train" else "eval",
-        device=head.get("device") or pairs.get("Device", ("", ""))[0],
-        step=at,
-        rate=local,
-        global_rate=average,
+        stamp = day.absolute(head.get("clock") or values.get("Time", ""))
+    average = values.get("GlobalRate", "")
+    local_rate = figures.rate(values.get("Rate", ""))
+    average_rate = figures.rate(average)
+    step = figures.whole(_step_text(head, values))
+    if local_rate is None or average_rate is None or step is None or step < 0:
+        return None
+    phase = "train"
+    if (head.get("phase") or phase).lower() != "train":
+        phase = "eval"
+    return Point(
+        phase=phase,
+        device=head.get("device") or values.get("Device", ""),
+        step=step,
+        rate=local_rate,
+        global_rate=average_rate,
         time_ns=stamp,
-        unit=unit or "samples",
-        precision=0.5 * 10.0 ** -len(total.partition(".")[2]),
+        unit=units.get("Rate") or "samples",
+        precision=0.5 * 10.0 ** -len(average.partition(".")[2]),
     )
-    log.points.append(point)
+
+
+def _step_text(head: Mapping[str, str | None], values: Mapping[str, str]) -> str:
+    """The step as printed: in the head of the line, else under one of its names."""
+    texts = [head.get("step")]
+    texts.extend(values.get(word) for word in ("Batch", "Step", "GlobalStep"))
+    return next(filter(None, texts), "")
 
 
 def _take_event(log: ConsoleLog, day: _Days, line: str, stamp: int | None) -> None:
@@ -158,7 +199,8 @@ def _take_event(log: ConsoleLog, day: _Days, line: str, stamp: int | None) -> No
     if batch:
         log.batch_size = int(batch[1])
     if _BEGIN.search(line):
-        stamp = day.absolute(line) if stamp is None else stamp
+        if stamp is None:
+            stamp = day.absolute(line)
         if stamp is not None:
             log.begins.append((len(log.points), stamp))
     if stamp is None:
@@ -176,10 +218,16 @@ def series_of(log: ConsoleLog) -> Iterator[tuple[str, str, list[Point], int | No
         groups.setdefault((point.phase, point.device), []).append((index, point))
     for (phase, device), members in groups.items():
         first = members[0][0]
-        # A loop's begin line stands right before its own points, or before those of the devices beside it.
-        begins = [stamp for before, stamp in log.begins if before <= first and _same(log, before, first, phase)]
-        yield phase, device, [point for _, point in members], begins[-1] if begins else None
+        points = [point for _, point in members]
+        yield phase, device, points, _begin_ns(log, first, phase)
 
 
-def _same(log: ConsoleLog, low: int, high: int, phase: str) -> bool:
-    return all(point.phase == phase for point in log.points[low:high])
+def _begin_ns(log: ConsoleLog, first: int, phase: str) -> int | None:
+    """When the loop of a phase began whose first point this is, None where the log does not say so."""
+    begin_ns: int | None = None
+    for before, stamp in log.begins:
+        # The line of a loop's begin stands right before its points, or those of other devices.
+        between = log.points[before:first]
+        if before <= first and all(point.phase == phase for point in between):
+            begin_ns = stamp
+    return begin_ns

@@ -1,7 +1,8 @@
 """trainer_state.json of the Hugging Face Trainer.
 
-It has no time stamps beside each log entry, only rates at the end of a training and of each evaluation: these are kept
-as reported. After a resume, older versions divide the samples of the whole run by the time of the last session.
+Log entries have no timestamps. Rates are stated at the end of a training and of each evaluation, and
+stored as reported. After a resume, older versions divide the samples of the whole run by the time of
+the last session.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ NS_PER_SECOND = 1e9
 LONGEST_SECONDS = 1e7
 DIFFERENCE = 0.05
 """Steps per second are printed with three decimals; a resume is further away than this."""
+Entry = dict[str, Any]
 RATE_SUFFIXES = {"samples": "_samples_per_second", "tokens": "_tokens_per_second"}
 
 
@@ -44,12 +46,14 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         try:
             state = json.loads(bytes(data))
         except (ValueError, RecursionError) as error:
-            raise DamagedSource(f"no JSON ({error})", where=str(path), remedy="Copy the file again") from error
+            raise DamagedSource(
+                f"no JSON ({error})",
+                where=str(path),
+                remedy="Copy the file again",
+            ) from error
     if progress is not None:
         progress(size, size)
-    history = state.get("log_history") if isinstance(state, dict) else None
-    entries = [entry for entry in history if isinstance(entry, dict)] if isinstance(history, list) else []
-    records = tuple(_series(path, state, entries))
+    records = tuple(_series(path, state, _entries(state)))
     if not records:
         raise DamagedSource(
             "no entry with samples_per_second in log_history",
@@ -59,66 +63,86 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     return Imported(records, path.parent.name or path.stem)
 
 
-def _series(path: Path, state: dict[str, Any], entries: list[dict[str, Any]]) -> Iterator[NamedRecord]:
+def _entries(state: object) -> list[Entry]:
+    """The entries of the log; others than objects are passed over."""
+    if not isinstance(state, dict):
+        return []
+    history = state.get("log_history")
+    if not isinstance(history, list):
+        return []
+    return [entry for entry in history if isinstance(entry, dict)]
+
+
+def _series(path: Path, state: Entry, entries: list[Entry]) -> Iterator[NamedRecord]:
+    """One series for each name and unit."""
     for name in _names(entries):
         for unit, suffix in RATE_SUFFIXES.items():
-            found = [entry for entry in entries if figures.rate(entry.get(name + suffix)) is not None]
-            if found:
-                steps = [max(figures.whole(entry.get("step")) or 0, 0) for entry in found]
-                yield NamedRecord(name, _record(path, state, name, unit, found, steps), max(steps))
+            key = name + suffix
+            rated = [entry for entry in entries if figures.rate(entry.get(key)) is not None]
+            if rated:
+                record = _record(path, state, rated, name=name, unit=unit)
+                yield NamedRecord(name, record, int(record.samples.step.max()))
 
 
-def _names(entries: list[dict[str, Any]]) -> list[str]:
+def _names(entries: list[Entry]) -> list[str]:
     """What was measured: train first, then eval, or one name for each data set of an evaluation."""
-    suffixes = tuple(RATE_SUFFIXES.values())
-    found = {
-        key.removesuffix(suffix) for entry in entries for key in entry for suffix in suffixes if key.endswith(suffix)
-    }
-    return sorted(found, key=lambda name: (name != "train", name))
+    keys: set[str] = set().union(*entries)
+    names: set[str] = set()
+    for suffix in RATE_SUFFIXES.values():
+        names.update(key.removesuffix(suffix) for key in keys if key.endswith(suffix))
+    return sorted(names, key=lambda name: (name != "train", name))
 
 
-def _record(
-    path: Path, state: dict[str, Any], name: str, unit: str, entries: list[dict[str, Any]], steps: list[int]
-) -> Throughput:
-    # Runtimes, one after the other: when they began is not told.
+def _record(path: Path, state: Entry, entries: list[Entry], *, name: str, unit: str) -> Throughput:
+    steps = [max(figures.whole(entry.get("step")) or 0, 0) for entry in entries]
+    rates = [float(entry[name + RATE_SUFFIXES[unit]]) for entry in entries]
+    # Runtimes one after the other: the file does not say when each began.
     runtimes = [_runtime(entry, name) for entry in entries]
     ends = np.rint(np.cumsum(runtimes) * NS_PER_SECOND).astype(np.int64)
+    planned_steps = 0
+    if name == "train":
+        planned_steps = max(figures.whole(state.get("max_steps")) or 0, 0)
     return Throughput(
         header=Header(producer="Hugging Face Trainer", source=path.name, losses=_losses(name, entries)),
         name=name,
         unit=unit,
         sampling_rule="at the end of each training or evaluation",
-        planned_steps=max(figures.whole(state.get("max_steps")) or 0, 0) if name == "train" else 0,
+        planned_steps=planned_steps,
         measured_at="the trainer's process",
         strings=Strings.of(()),
         samples=RateSamples(step=np.array(steps), time_ns=ends),
         reported=Reported(
             sample=np.arange(len(entries)),
-            avg_samples_per_sec=np.array([float(entry[name + RATE_SUFFIXES[unit]]) for entry in entries]),
+            avg_samples_per_sec=np.array(rates),
         ),
     )
 
 
-def _runtime(entry: dict[str, Any], name: str) -> float:
+def _runtime(entry: Entry, name: str) -> float:
     return min(figures.rate(entry.get(f"{name}_runtime")) or 0.0, LONGEST_SECONDS)
 
 
-def _losses(name: str, entries: list[dict[str, Any]]) -> tuple[Diagnostic, ...]:
+def _losses(name: str, entries: list[Entry]) -> tuple[Diagnostic, ...]:
     what = "no time stamps: only the rates at the end are known"
-    losses = [Diagnostic("log_history", what, 0, "Log with stepscope's callback to see the course of the run")]
+    remedy = "Log with stepscope's callback to see the course of the run"
+    losses = [Diagnostic("log_history", what, 0, remedy)]
     absurd = [entry for entry in entries if _runtime(entry, name) < 1.0]
     if name == "train" and absurd:
-        what = "a training of less than a second: after a resume the rate counts samples of earlier sessions"
         losses.append(
-            Diagnostic(f"step {absurd[0].get('step')}", what, len(absurd), "Do not read this rate as a speed")
+            Diagnostic(
+                where=f"step {absurd[0].get('step')}",
+                what="a training of less than a second: after a resume the rate counts samples of earlier sessions",
+                count=len(absurd),
+                remedy="Do not read this rate as a speed",
+            )
         )
     elif name == "train":
         losses.extend(_resumes(entries))
     return tuple(losses)
 
 
-def _resumes(entries: list[dict[str, Any]]) -> Iterator[Diagnostic]:
-    """Trainings that went on from an earlier one, whose rates count the earlier one's steps again.
+def _resumes(entries: list[Entry]) -> Iterator[Diagnostic]:
+    """Resumed trainings whose rates count the steps of earlier sessions again.
 
     `speed_metrics` divides all steps by the runtime of the last session (transformers before version 5).
     """
@@ -134,9 +158,8 @@ def _resumes(entries: list[dict[str, Any]]) -> Iterator[Diagnostic]:
                 f"a resumed training of {taken:,} steps states the rate of {claimed:,.0f}:"
                 f" {rate:,.6g} samples/s are stated, {rate * taken / claimed:,.6g} were trained"
             )
-            yield Diagnostic(
-                f"step {step}", what, 1, "Use transformers 5 or later, which counts the session's own steps"
-            )
+            remedy = "Use transformers 5 or later, which counts the session's own steps"
+            yield Diagnostic(f"step {step}", what, 1, remedy)
         before = step
 
 

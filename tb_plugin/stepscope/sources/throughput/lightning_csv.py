@@ -1,14 +1,15 @@
 """metrics.csv of Lightning's CSVLogger with a ThroughputMonitor.
 
-The monitor logs totals (`<stage>/time`, `<stage>/samples`) and a rate over its window. From the totals the samples are
-counted; the monitor's own rate is kept as reported. Items, such as tokens, are a series of their own where it has them.
+The monitor logs totals (`<stage>/time`, `<stage>/samples`) and a rate over its window. StepScope counts
+samples from the totals and stores the monitor's rate as reported. Items, such as tokens, are a
+separate series.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from pathlib import Path
 
@@ -49,7 +50,11 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         progress(len(text), len(text))
     records = tuple(_series(path, rows))
     if not records:
-        raise DamagedSource("no row with a rate", where=str(path), remedy="Give the CSVLogger's metrics.csv")
+        raise DamagedSource(
+            "no row with a rate",
+            where=str(path),
+            remedy="Give the CSVLogger's metrics.csv",
+        )
     return Imported(records, path.parent.name or path.stem)
 
 
@@ -66,52 +71,80 @@ def _rows(path: Path, text: str) -> list[Row]:
 
 
 def _series(path: Path, rows: list[Row]) -> Iterator[NamedRecord]:
-    names = [name for name in (rows[0] if rows else {}) if name]
+    """One series for each stage and unit."""
+    if not rows:
+        return
+    names = [name for name in rows[0] if name]
     for unit in TOTALS:
-        rate = f"/{unit}_per_sec"
+        suffix = f"/{unit}_per_sec"
         stages: dict[str, list[str]] = {}
         for name in names:
-            if name.endswith(rate):
+            if name.endswith(suffix):
                 stages.setdefault(name.partition("/")[0], []).append(name)
         for stage, columns in stages.items():
-            # The rate of all devices where it is logged, else that of one.
-            column = next((name for name in (f"{stage}{rate}", f"{stage}/device{rate}") if name in columns), columns[0])
-            found = [row for row in rows if _number(row, column) is not None]
-            if found:
-                record = _record(path, stage, unit, column, found)
+            column = _rate_column(columns, stage, suffix)
+            rated = [row for row in rows if _number(row, column) is not None]
+            if rated:
+                record = _record(path, rated, stage=stage, unit=unit, column=column)
                 yield NamedRecord(stage, record, int(record.samples.step.max()))
+
+
+def _rate_column(columns: list[str], stage: str, suffix: str) -> str:
+    """The rate of all devices where it is logged, else that of one."""
+    for name in (f"{stage}{suffix}", f"{stage}/device{suffix}"):
+        if name in columns:
+            return name
+    return columns[0]
 
 
 def _number(row: Row, column: str) -> float | None:
     number = figures.rate(row.get(column))
-    return number if number is not None and number < LARGEST else None
+    if number is None or number >= LARGEST:
+        return None
+    return number
 
 
-def _record(path: Path, stage: str, unit: str, column: str, rows: list[Row]) -> Throughput:
+def _record(path: Path, rows: list[Row], *, stage: str, unit: str, column: str) -> Throughput:
     step = np.array([int(_number(row, "step") or 0) for row in rows])
     times = [_number(row, f"{stage}/time") for row in rows]
     totals = [_number(row, f"{stage}/{TOTALS[unit]}") for row in rows]
-    timed = None not in times
-    time_ns = np.array([round(min(time or 0.0, LONGEST_SECONDS) * NS_PER_SECOND) for time in times], np.int64)
-    counted = (
-        timed and None not in totals and all(low <= high for low, high in pairwise(total for total in totals if total))
-    )
-    losses = () if timed else (Diagnostic("time", "no time is logged", len(rows), "Rates can be shown by step only"),)
+    rates = [_number(row, column) or 0.0 for row in rows]
+    seconds = np.array([min(time or 0.0, LONGEST_SECONDS) for time in times])
+    time_ns = np.rint(seconds * NS_PER_SECOND).astype(np.int64)
+    losses: tuple[Diagnostic, ...] = ()
+    if None in times:
+        remedy = "Rates can be shown by step only"
+        losses = (Diagnostic("time", "no time is logged", len(rows), remedy),)
     index = np.arange(len(rows))
-    total = np.array([int(value or 0) for value in totals], np.int64)
+    start_ns = UNKNOWN_NS
+    marks = Marks()
+    mark_end = np.zeros(len(rows), np.int64)
+    if None not in times and _are_totals(totals):
+        total = np.array([int(value or 0) for value in totals], np.int64)
+        start_ns = 0
+        marks = Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=0))
+        mark_end = index + 1
     return Throughput(
         header=Header(producer="Lightning CSVLogger", source=path.name, losses=losses),
         name=stage,
         unit=unit,
-        start_ns=0 if counted else UNKNOWN_NS,
+        start_ns=start_ns,
         sampling_rule=f"at each logged row, as {column} over the monitor's window",
-        devices=1 if "/device/" in column else 0,
+        devices=int("/device/" in column),
         measured_at="the process of the logger",
         strings=Strings.of(()),
-        marks=Marks(step=step, time_ns=time_ns, count=np.diff(total, prepend=0)) if counted else Marks(),
-        samples=RateSamples(step=step, time_ns=time_ns, mark_end=index + 1 if counted else index * 0),
-        reported=Reported(sample=index, local_samples_per_sec=np.array([_number(row, column) or 0.0 for row in rows])),
+        marks=marks,
+        samples=RateSamples(step=step, time_ns=time_ns, mark_end=mark_end),
+        reported=Reported(sample=index, local_samples_per_sec=np.array(rates)),
     )
+
+
+def _are_totals(totals: Sequence[float | None]) -> bool:
+    """Whether a column is complete and never falls: then samples can be counted from it."""
+    if None in totals:
+        return False
+    counted = [total for total in totals if total]
+    return all(low <= high for low, high in pairwise(counted))
 
 
 FORMAT = Format("lightning_csv", "metrics.csv of Lightning's CSVLogger with rates", recognise, read)
