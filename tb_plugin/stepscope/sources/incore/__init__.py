@@ -1,7 +1,7 @@
-"""Timing matrices with the JSON that says what they mean: a folder with case.json, the JSON, or a matrix beside it.
+"""Timing matrices with the JSON that describes them: a folder with case.json, the JSON, or a matrix.
 
-The matrix is a .npy file, a .pt file of one tensor, or raw binary whose shape and dtype the JSON gives. docs/incore.md
-describes the JSON.
+The matrix is a .npy file, a .pt file of one tensor, or raw binary whose shape and dtype the JSON
+gives. docs/incore.md describes the JSON.
 """
 
 from __future__ import annotations
@@ -38,11 +38,20 @@ _CONTENT = re.compile(rb'"(timing|pairs|split_runs|read_pairs|instrumented_total
 _RUNS = re.compile(rb'"(pairs|split_runs)"\s*:\s*\[\s*\{|"read_pairs"\s*:\s*(\[\s*\[|"[^"]*\.npy")')
 _MEANING = re.compile(rb'"(columns|boundaries|participating)"\s*:')
 _OF_FILES = frozenset({"timing", "shape", "dtype", "step", "name"})
-# numpy reads the header as Python: what is no header may fail in any of these ways, and a shape may be of any size.
+# numpy reads the header as Python, so a damaged one fails in any of these ways.
 _BROKEN_HEADER = (
-    ValueError, TypeError, LookupError, SyntaxError, TokenError, OverflowError, MemoryError, RecursionError, EOFError,
-    OSError, Warning,
-)  # fmt: skip
+    EOFError,
+    LookupError,
+    MemoryError,
+    OSError,
+    OverflowError,
+    RecursionError,
+    SyntaxError,
+    TokenError,
+    TypeError,
+    ValueError,
+    Warning,
+)
 _REMEDY = f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
 
 
@@ -65,14 +74,21 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     document = load(described)
     given = document.get("input", document)
     if not isinstance(given, Mapping):
-        raise DamagedSource("input is no object", where=str(described), remedy="Write it as docs/incore.md shows")
+        raise DamagedSource(
+            "input is no object",
+            where=str(described),
+            remedy="Write it as docs/incore.md shows",
+        )
     case = checked(given, str(described))
-    losses = [
-        Diagnostic(described.name, f"{key} is no key that is known", 1, "Check its spelling")
-        for key in sorted(set(given) - KEYS)
-    ]
+    losses = []
+    for key in sorted(set(given) - KEYS):
+        what = f"{key} is no key that is known"
+        losses.append(Diagnostic(described.name, what, 1, "Check its spelling"))
     record, capture = _record(case, described, matrix, losses)
-    name = str(document.get("case") or case.get("name") or (path.name if path.is_dir() else path.stem))
+    file_name = path.stem
+    if path.is_dir():
+        file_name = path.name
+    name = str(document.get("case") or case.get("name") or file_name)
     step = case.get("step")
     records = [NamedRecord(name, record, step)]
     if capture is not None:
@@ -109,38 +125,51 @@ def _find(path: Path) -> tuple[Path, Path | None]:
 
 
 def _record(
-    given: dict[str, Any], described: Path, matrix: Path | None, losses: list[Diagnostic]
+    given: dict[str, Any],
+    described: Path,
+    matrix: Path | None,
+    losses: list[Diagnostic],
 ) -> tuple[InCore, InCore | None]:
     """The record of a case, and the capture that its task's bounds come from. Adds to the losses."""
-    folder, where = described.parent, str(described)
+    folder = described.parent
+    where = str(described)
     arguments = {key: value for key, value in given.items() if key not in _OF_FILES}
     losses += _check_slot_map(arguments)
     if matrix is None and given.get("timing"):
         matrix = _neighbour(folder, given["timing"], where)
-    timing = None if matrix is None else _array(matrix, given)
+    timing = None
+    if matrix is not None:
+        timing = _array(matrix, given)
     if isinstance(given.get("read_pairs"), str):
         arguments["read_pairs"] = _array(_neighbour(folder, given["read_pairs"], where), {})
     capture = None
     if "records" in given.get("l2", {}):
         capture = read_capture(_neighbour(folder, given["l2"]["records"], where))
-        arguments["l2"], loss = _bounds(given["l2"], capture, given, where, timing)
-        losses += loss
-    if timing is not None and not any(given.get(check) for check in ("generation", "magic", "slot_id")):
-        losses.append(
-            Diagnostic(
-                "generation",
-                "neither generation, magic nor slot_id is described: stale rows cannot be told from fresh ones",
-                0,
-                "Stamp a launch generation into each row",
-            )
+        arguments["l2"], bounds_losses = _bounds(
+            given["l2"],
+            capture=capture,
+            given=given,
+            where=where,
+            timing=timing,
         )
+        losses += bounds_losses
+    if timing is not None and not any(given.get(check) for check in ("generation", "magic", "slot_id")):
+        loss = Diagnostic(
+            where="generation",
+            what=("neither generation, magic nor slot_id is described: stale rows cannot be told from fresh ones"),
+            count=0,
+            remedy="Stamp a launch generation into each row",
+        )
+        losses.append(loss)
     header = Header(producer="in-core matrix", source=described.name, losses=tuple(losses))
     record = from_timing(timing, header=header, **arguments)
-    return (record if capture is None else with_capture(record, capture)), capture
+    if capture is not None:
+        record = with_capture(record, capture)
+    return record, capture
 
 
 def _check_slot_map(arguments: dict[str, Any]) -> list[Diagnostic]:
-    """Takes a slot map away that cannot be used: it names cores, and the figures do not depend on it."""
+    """Removes a broken slot map: it only names cores, and no figure depends on it."""
     try:
         cores_of(arguments.get("slot_map") or {}, 0)
     except (RecordError, AttributeError) as error:
@@ -150,20 +179,29 @@ def _check_slot_map(arguments: dict[str, Any]) -> list[Diagnostic]:
 
 
 def _bounds(
-    l2: Mapping[str, Any], capture: InCore, given: Mapping[str, Any], where: str, timing: NDArray[Any] | None
+    l2: Mapping[str, Any],
+    *,
+    capture: InCore,
+    given: Mapping[str, Any],
+    where: str,
+    timing: NDArray[Any] | None,
 ) -> tuple[dict[str, Any], list[Diagnostic]]:
     """M0 and M1 of a task from its capture: the first start and the last end over its rows."""
     if l2.get("bounds", "envelope") != "envelope":
         raise UnsupportedSource(f"l2 bounds {l2['bounds']!r}", where=where, remedy='Use "envelope"')
     task = exact(l2.get("task_id"), "l2.task_id", below=1 << 64)
-    known = envelopes(capture, task) if task >= 0 else {}
+    known: Mapping[int, tuple[int, int]] = {}
+    if task >= 0:
+        known = envelopes(capture, task)
     if not known:
-        return {}, [Diagnostic("l2.task_id", f"task {task} is not in {l2['records']}", 1, "Check the task id")]
+        what = f"task {task} is not in {l2['records']}"
+        return {}, [Diagnostic("l2.task_id", what, 1, "Check the task id")]
     bounds_of_task, loss = _bounds_of_epoch(known, l2, task, timing)
     if bounds_of_task is None:
         return {}, loss
     first, last = bounds_of_task
-    clock, unit = given.get("clock_freq_hz"), capture.unit
+    clock = given.get("clock_freq_hz")
+    unit = capture.unit
     if clock and capture.clock_freq_hz not in (0, clock):
         unit = f"cycles of {capture.clock_freq_hz} Hz"
     bounds = {"unit": unit, "M0": first, "M1": last, "epoch": l2.get("epoch", "")}
@@ -171,7 +209,10 @@ def _bounds(
 
 
 def _bounds_of_epoch(
-    known: Mapping[int, tuple[int, int]], l2: Mapping[str, Any], task: int, timing: NDArray[Any] | None
+    known: Mapping[int, tuple[int, int]],
+    l2: Mapping[str, Any],
+    task: int,
+    timing: NDArray[Any] | None,
 ) -> tuple[tuple[int, int] | None, list[Diagnostic]]:
     """The bounds of the task in one launch: the stated one, the only one, or the one that holds the stamps."""
     spans = ", ".join(f"{epoch} ({first} to {last})" for epoch, (first, last) in known.items())
@@ -203,7 +244,11 @@ def _neighbour(folder: Path, name: Any, where: str) -> Path:
     """A file that the JSON names; it must lie in the JSON's folder or below."""
     path = folder / str(name)
     if not path.resolve().is_relative_to(folder.resolve()):
-        raise SourceError(f"a file outside its folder: {name!r:.80}", where=where, remedy="Put it beside the JSON")
+        raise SourceError(
+            f"a file outside its folder: {name!r:.80}",
+            where=where,
+            remedy="Put it beside the JSON",
+        )
     if not path.is_file():
         raise NotFound(f"{name!r:.80} is not there", where=where, remedy="Put it beside the JSON")
     return path
@@ -231,7 +276,11 @@ def _numpy_file(path: Path) -> NDArray[Any]:
     try:
         array: NDArray[Any] = np.load(path, allow_pickle=False)
     except _BROKEN_HEADER as error:
-        raise DamagedSource(f"a broken .npy file ({error})", where=str(path), remedy="Save the matrix again") from error
+        raise DamagedSource(
+            f"a broken .npy file ({error})",
+            where=str(path),
+            remedy="Save the matrix again",
+        ) from error
     return array
 
 
@@ -245,7 +294,9 @@ def _raw(path: Path, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
         kind = np.dtype(dtype).newbyteorder("<")
     except TypeError as error:
         raise UnsupportedSource(f"dtype {dtype!r:.40}", where=str(path), remedy="Use int64 or uint64") from error
-    data, wanted = path.read_bytes(), int(np.prod(shape, dtype=object)) * kind.itemsize
+    data = path.read_bytes()
+    # As Python's integers: a damaged shape may exceed 64 bits.
+    wanted = int(np.prod(shape, dtype=object)) * kind.itemsize
     if kind.hasobject or len(data) != wanted:
         raise DamagedSource(
             f"{len(data)} bytes, where {shape} of {kind} take {wanted}",
@@ -255,4 +306,9 @@ def _raw(path: Path, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     return np.frombuffer(data, kind).reshape(shape)
 
 
-FORMAT = Format("incore", "in-core timing matrices of .npy, .pt or raw binary, with their JSON", recognise, read)
+FORMAT = Format(
+    "incore",
+    "in-core timing matrices of .npy, .pt or raw binary, with their JSON",
+    recognise,
+    read,
+)

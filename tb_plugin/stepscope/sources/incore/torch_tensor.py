@@ -70,13 +70,19 @@ def load_tensor(path: Path) -> NDArray[Any]:
         with zipfile.ZipFile(path) as archive:
             return _only_tensor(_Archive(archive, str(path)).load(), str(path))
     except _BROKEN as error:
-        raise DamagedSource(f"a broken .pt file ({error})", where=str(path), remedy="Save the tensor again") from error
+        raise DamagedSource(
+            f"a broken .pt file ({error})",
+            where=str(path),
+            remedy="Save the tensor again",
+        ) from error
 
 
 def _only_tensor(content: Any, where: str) -> NDArray[Any]:
     if isinstance(content, dict):
         tensors = {name: value for name, value in content.items() if isinstance(value, np.ndarray)}
-        content = tensors.get("timing", next(iter(tensors.values())) if len(tensors) == 1 else None)
+        content = tensors.get("timing")
+        if content is None and len(tensors) == 1:
+            content = next(iter(tensors.values()))
     if not isinstance(content, np.ndarray):
         raise UnsupportedSource(
             "a .pt file without a single tensor", where=where, remedy="Save the timing tensor alone, or as 'timing'"
@@ -90,7 +96,9 @@ class _Archive:
     def __init__(self, archive: zipfile.ZipFile, where: str) -> None:
         self._archive = archive
         self._where = where
-        self._folder = next(n for n in [*archive.namelist(), "data.pkl"] if n.endswith("data.pkl"))[: -len("data.pkl")]
+        names = [*archive.namelist(), "data.pkl"]
+        pickle_name = next(name for name in names if name.endswith("data.pkl"))
+        self._folder = pickle_name.removesuffix("data.pkl")
 
     def load(self) -> Any:
         described = io.BytesIO(self._read("data.pkl", _MAX_PICKLE_BYTES))
@@ -105,12 +113,16 @@ class _Archive:
         return self._archive.read(info)
 
     def _storage(self, identity: tuple[Any, ...]) -> NDArray[Any]:
-        kind, key = identity[1], identity[2]
-        return np.frombuffer(self._read(f"data/{key}"), np.dtype(kind).newbyteorder(self._byte_order()))
+        _, kind, key, *_ = identity
+        element = np.dtype(kind).newbyteorder(self._byte_order())
+        return np.frombuffer(self._read(f"data/{key}"), element)
 
     def _byte_order(self) -> str:
         name = f"{self._folder}byteorder"
-        return ">" if name in self._archive.namelist() and self._read("byteorder", 16) == b"big" else "<"
+        # Archives of older versions lack the file; those were little-endian.
+        if name in self._archive.namelist() and self._read("byteorder", 16) == b"big":
+            return ">"
+        return "<"
 
 
 class _TensorUnpickler(pickle._Unpickler):
@@ -155,12 +167,18 @@ def _rebuild(
 ) -> NDArray[Any]:
     if isinstance(dtype, str):
         storage = storage.view(np.dtype(dtype).newbyteorder(storage.dtype.byteorder))
-    if not all(isinstance(n, int) and n >= 0 for n in (offset, *size, *stride)) or len(size) != len(stride):
+    numbers = (offset, *size, *stride)
+    if not all(isinstance(number, int) and number >= 0 for number in numbers):
         raise ValueError("a tensor of negative size or stride")
-    if math.prod(size) > len(storage):
-        raise ValueError(f"a tensor of {math.prod(size)} elements in a storage of {len(storage)}")
-    reach = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True)) if math.prod(size) else -1
-    if reach >= len(storage):
-        raise ValueError(f"a tensor that reaches to element {reach} of a storage of {len(storage)}")
+    if len(size) != len(stride):
+        raise ValueError("a tensor with more sizes than strides, or fewer")
+    elements = math.prod(size)
+    if elements > len(storage):
+        raise ValueError(f"a tensor of {elements} elements in a storage of {len(storage)}")
+    # An empty tensor may have any strides, for it reads nothing.
+    if elements:
+        last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
+        if last >= len(storage):
+            raise ValueError(f"a tensor that reaches to element {last} of a storage of {len(storage)}")
     strides = tuple(step * storage.itemsize for step in stride)
     return np.lib.stride_tricks.as_strided(storage[offset:], size, strides, writeable=False)
