@@ -22,6 +22,7 @@ def build_parser() -> argparse.ArgumentParser:
         demo,
         findings,
         formats,
+        goodput,
         history,
         importing,
         lens_commands,
@@ -33,7 +34,7 @@ def build_parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    runs_commands = (compare, check, baseline, history)
+    runs_commands = (compare, check, baseline, history, goodput)
     for module in (demo, importing, lens_commands, findings, *runs_commands, advise, report, formats):
         module.add_parsers(commands)
     return parser

@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeVar
 from stepscope.errors import OptionError, StepscopeError
 from stepscope.findings import tfprof_advice
 from stepscope.lenses.registry import AnyLens, lens_named
+from stepscope.lenses.throughput.goodput import goodput
 from stepscope.lenses.trace.breakdown import Breakdown
 from stepscope.lenses.trace.executions import Executions
 from stepscope.lenses.trace.launches import Launches
@@ -213,6 +214,15 @@ class Source(LensMethods):
         lens = lens_named("views")
         engine = prepared(self, lens, self.select_record(lens.record_kind))
         return tfprof_advice.advise(engine, checkers, compat)
+
+    def goodput(self) -> list[dict[str, Any]]:
+        """Where the wall time of each job went, over all its restarts: `stepscope.lenses.throughput.goodput`.
+
+        Raises:
+            NotFound: No throughput record.
+        """
+        records = self.readable(self.select_records(Throughput.KIND))
+        return goodput([record for record in records if isinstance(record, Throughput)])
 
     def findings(self, *, compare: Source | None = None) -> FindingList:
         """What the rules find, the largest saving first.
