@@ -96,6 +96,7 @@ class InCoreValues(TypedDict, total=False):
     invocation: int | None
     detail: Literal["brief", "full", "tasks"]
     task: str | int | None
+    invocations: bool
 
 
 class DcnValues(TypedDict, total=False):
@@ -254,6 +255,8 @@ class LensMethods:
             detail: full adds remedies, deciding slots, stamps per core and distributions; tasks
                 adds every row of a capture. Default: brief.
             task: Add one task of a capture, by its id: its rows and what it waited for.
+            invocations: List every invocation; by default a summary over the valid ones. Default:
+                False.
 
         Raises:
             OptionError: An option has a wrong name, type or value.
