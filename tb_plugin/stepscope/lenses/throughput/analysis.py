@@ -123,13 +123,13 @@ def _chosen(column: F64, kept: NDArray[np.int64]) -> F64:
 
 
 def absolute_base(record: Throughput) -> int:
-    """What to add to a relative stamp: the Unix time where it is known, else the clock's own reading."""
+    """Unix time of a record's origin where it is known, else the reading of its clock."""
     return record.header.wall_anchor_ns or record.base_ns
 
 
 @dataclass(frozen=True, eq=False)
 class Stated:
-    """What the source states at each sample. Empty where it never does or samples were chosen anew."""
+    """Stated rates at each sample. Empty where the source has none or samples were chosen anew."""
 
     local: F64
     average: F64

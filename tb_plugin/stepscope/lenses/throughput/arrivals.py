@@ -58,7 +58,8 @@ class Blocks:
         high: The greatest that fits.
         intake_ns: How long the host takes for each result of a block.
         gap_ns: How long nothing arrives, typically.
-        dispatched: Whether steps arrive before the wait and not after it: the loop runs ahead of the device.
+        dispatched: Whether steps arrive before the wait and not after it: the loop runs ahead of
+            the device.
         ends: The intervals in which a block arrived, as indices.
         taken: Steps that were done by then, of the segment.
         time_ns: When they were done.
@@ -209,7 +210,7 @@ def _clear(found: Clusters, intervals: int, resolution_ns: int) -> bool:
 
 
 def _wholes(found: Clusters, mean_ns: float) -> list[int]:
-    """How many blocks a short interval may hold, the likeliest first: little time is left beside them."""
+    """How many blocks a short interval may hold with little time beside them, likeliest first."""
     block_ns = found.long_ns - found.short_ns
     most = found.short_ns / block_ns
     candidates = []

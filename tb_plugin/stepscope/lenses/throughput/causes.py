@@ -173,7 +173,7 @@ class Change:
 
 
 def change(per_step_ns: F64, steps: I64) -> Change | None:
-    """How the speed changed over these intervals, None where it did not, or by too little to be sure."""
+    """How the speed changed over these intervals, None where no change is certain."""
     parts = min(PARTS, len(per_step_ns) // 2)
     if parts < LEAST_PARTS:
         return None
@@ -191,7 +191,10 @@ def change(per_step_ns: F64, steps: I64) -> Change | None:
     return _described(best, fitted, bounds, extra_ns)
 
 
-def _main_jump(cuts: tuple[int, ...], levels: list[float]) -> tuple[tuple[int, ...] | None, list[float]]:
+def _main_jump(
+    cuts: tuple[int, ...],
+    levels: list[float],
+) -> tuple[tuple[int, ...] | None, list[float]]:
     """Three levels in one direction as two where one jump is most of the way, else as a drift.
 
     A drift has no cuts.

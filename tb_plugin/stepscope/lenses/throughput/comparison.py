@@ -65,7 +65,8 @@ def _rows(name: str, a: Series | None, b: Series | None) -> Iterator[dict[str, A
     for key in dict.fromkeys([*metrics_a, *metrics_b]):
         left = metrics_a.get(key)
         right = metrics_b.get(key)
-        row: dict[str, Any] = {"key": f"{name}/{key}", "a": left, "b": right, "delta": {}, "state": "both"}
+        row: dict[str, Any] = {"key": f"{name}/{key}", "a": left, "b": right}
+        row |= {"delta": {}, "state": "both"}
         if left and right:
             row["delta"] = _delta(left, right)
             row |= _speed_up(left, right)

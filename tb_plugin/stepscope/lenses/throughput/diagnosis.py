@@ -109,7 +109,7 @@ def _stalls(
     calm: Bools,
     typical: float,
 ) -> tuple[list[pauses.Pause], list[pauses.CatchUp]]:
-    """Pauses without a span, and the catch-ups after some of them; `calm` loses what these cover."""
+    """Pauses without a span, and catch-ups after some of them. `calm` loses what these cover."""
     stalls = []
     caught = []
     for pause in pauses.stalls(run, calm, typical, MOST_STALLS):

@@ -58,7 +58,7 @@ def differences(a: Series, b: Series, outside_a: F64, outside_b: F64) -> dict[st
 
 
 def _mean(series: Series, average: str, outside: F64) -> Mean | None:
-    """The rate over the intervals between samples that an average is of; None where there are none."""
+    """The rate over the intervals of an average, None where there are none."""
     counted = np.diff(series.total).astype(np.float64)
     passed = np.diff(series.time_ns).astype(np.float64)
     if average == "training_only":

@@ -217,7 +217,8 @@ def _spans(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[A
 
 def _caught_up_ns(diagnosis: Diagnosis, kind: str) -> int:
     """How much of all pauses of a kind was caught up."""
-    return sum(catch.paused_ns - catch.net_ns for catch in diagnosis.catch_ups if catch.kind == kind)
+    catch_ups = [catch for catch in diagnosis.catch_ups if catch.kind == kind]
+    return sum(catch.paused_ns - catch.net_ns for catch in catch_ups)
 
 
 def _saved_ns(diagnosis: Diagnosis, kind: str, end_ns: int) -> int:
@@ -340,7 +341,7 @@ def _causes(record: Throughput, diagnosis: Diagnosis, base_ns: int) -> Iterator[
 
 
 def _longest_without_reset(record: Throughput, run: Pace, calm: I64) -> I64:
-    """The intervals between two resets that are the most: a reset tracker measures something new."""
+    """The longest run of intervals between two resets: a reset tracker measures something new."""
     resets = record.resets.time_ns[record.resets.kind == ResetKind.RESET]
     if not len(resets) or not len(calm):
         return calm

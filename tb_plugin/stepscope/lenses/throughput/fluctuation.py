@@ -16,7 +16,8 @@ LEAST_INTERVALS = 6
 def fluctuation(pace: Pace, calm: Bools) -> float | None:
     """The standard deviation of the calm intervals' time per step around its trend, of its mean.
 
-    None unless it is large by more than half of its own standard error, and above the stamps' resolution.
+    None unless it is large by more than half of its standard error, and above the resolution of
+    timestamps.
     """
     times = pace.per_step_ns[calm]
     position = np.flatnonzero(calm)

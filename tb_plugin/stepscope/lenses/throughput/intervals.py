@@ -1,4 +1,4 @@
-"""The measured intervals of a run, without known pauses: what figures of whole runs are sums over."""
+"""The measured intervals of a run, without known pauses. Figures of whole runs are their sums."""
 
 from __future__ import annotations
 
@@ -22,7 +22,8 @@ class TrainingIntervals:
     Attributes:
         steps: Steps of each interval.
         count: Samples of each.
-        training_ns: Time of each in training: without checkpoints, evaluations, input waits and other known spans.
+        training_ns: Time of each in training: without checkpoints, evaluations, input waits and
+            other known spans.
         wall_ns: Time of each with them.
         first: Whether it begins where a process or a new count began, with set-up in it.
         spans_ns: For each kind of span its time in each interval.
@@ -64,7 +65,8 @@ def training_intervals(record: Throughput) -> TrainingIntervals:
         firsts.append(first)
     begin_ns = np.concatenate(begins)
     end_ns = np.concatenate(ends)
-    kinds = list(dict.fromkeys(record.strings[kind] for kind in np.unique(record.spans.kind).tolist()))
+    used = np.unique(record.spans.kind).tolist()
+    kinds = list(dict.fromkeys(record.strings[kind] for kind in used))
     outside_ns = covered(span_intervals(record, SPAN_KINDS), begin_ns, end_ns)
     outside_ns = np.maximum(outside_ns - _caught_up(diagnosis, begin_ns, end_ns), 0.0)
     return TrainingIntervals(
@@ -77,7 +79,12 @@ def training_intervals(record: Throughput) -> TrainingIntervals:
     )
 
 
-def _by_kind(record: Throughput, kinds: Iterable[str], begin_ns: F64, end_ns: F64) -> dict[str, F64]:
+def _by_kind(
+    record: Throughput,
+    kinds: Iterable[str],
+    begin_ns: F64,
+    end_ns: F64,
+) -> dict[str, F64]:
     spans: dict[str, F64] = {}
     for kind in kinds:
         spans[kind] = covered(span_intervals(record, [kind]), begin_ns, end_ns)
@@ -89,17 +96,19 @@ def covered(spans: Intervals, begin_ns: F64, end_ns: F64) -> F64:
     if not len(spans.start_ns):
         return np.zeros(len(begin_ns))
     edges = np.stack([spans.start_ns, spans.end_ns], axis=1).reshape(-1).astype(np.float64)
-    lengths = np.stack([np.zeros(len(spans.start_ns)), spans.end_ns - spans.start_ns], axis=1).reshape(-1)
+    before = np.zeros(len(spans.start_ns))
+    lengths = np.stack([before, spans.end_ns - spans.start_ns], axis=1).reshape(-1)
     sums = np.cumsum(lengths)
     inside: F64 = np.interp(end_ns, edges, sums) - np.interp(begin_ns, edges, sums)
     return inside
 
 
 def _caught_up(diagnosis: Diagnosis, begin_ns: F64, end_ns: F64) -> F64:
-    """The time of known spans during which the device went on, in the interval that each lies in."""
+    """Time of known spans during which the device went on, in the interval of each span."""
     saved = np.zeros(len(begin_ns))
     for catch in diagnosis.catch_ups:
         if catch.kind:
             began_ns = float(diagnosis.run.begin_ns[catch.index])
-            saved += np.where((begin_ns <= began_ns) & (began_ns < end_ns), float(catch.saved_ns), 0.0)
+            inside = (begin_ns <= began_ns) & (began_ns < end_ns)
+            saved += np.where(inside, float(catch.saved_ns), 0.0)
     return saved

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from stepscope.lenses.throughput.result import Series, numbers
+from stepscope.lenses.throughput.result import Series, known_steps, numbers
 from stepscope.model.arrays import I64
 from stepscope.model.throughput import Throughput
 
+AVERAGES = ("whole_time", "windowed", "training_only")
 MOST_SLOWEST = 8
 MOST_TIMES = 50_000
 DEVICE = re.compile(r" xla:\d+(?:/\d+)?$")
@@ -46,7 +47,7 @@ def _job(key: tuple[str, str, str], ranks: Sequence[Series]) -> dict[str, Any]:
         "name": name,
         "unit": unit,
         "ranks": sorted(series.rank for series in ranks),
-        "per_sec": {kind: _sum(ranks, kind) for kind in ("whole_time", "windowed", "training_only")},
+        "per_sec": {average: _sum(ranks, average) for average in AVERAGES},
         **_extremes(timed),
         "slowest_ranks": _slowest(timed),
         **_together(ranks),
@@ -107,7 +108,7 @@ def _together(ranks: Sequence[Series]) -> dict[str, Any]:
             average += series.average[place]
     return {
         "time_ns": list(map(str, times.tolist())),
-        "step": [reached if reached >= 0 else None for reached in step.tolist()],
+        "step": known_steps(step),
         "total": total.tolist(),
         "local_samples_per_sec": numbers(local),
         "avg_samples_per_sec": numbers(average),

@@ -46,11 +46,20 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
         """The records."""
         return [record for record in records if isinstance(record, Throughput)]
 
-    def analyze(self, prepared: Sequence[Throughput], options: ThroughputOptions) -> ThroughputResult:
+    def analyze(
+        self,
+        prepared: Sequence[Throughput],
+        options: ThroughputOptions,
+    ) -> ThroughputResult:
         """The rates of each series."""
         return analyze(prepared, options)
 
-    def compare(self, a: ThroughputResult, b: ThroughputResult, options: ThroughputOptions) -> Comparison:
+    def compare(
+        self,
+        a: ThroughputResult,
+        b: ThroughputResult,
+        options: ThroughputOptions,
+    ) -> Comparison:
         """Two results, series by series."""
         return compare(a, b, options)
 
@@ -61,7 +70,7 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
         return {"significance": significance(a, b)}
 
     def comparison_sentences(self, document: Document) -> list[str]:
-        """One sentence for each displayed rate of each series: its difference, interval and verdict."""
+        """One sentence for each rate of each series: its difference, interval and verdict."""
         sentences = []
         for row in document["significance"]:
             for figure in row["figures"].values():
@@ -77,7 +86,7 @@ class ThroughputLens(Lens[Sequence[Throughput], ThroughputOptions, ThroughputRes
         return series_rows(document)
 
     def printed(self, document: Document, options: ThroughputOptions) -> list[list[Row]]:
-        """All series, then what disturbed them; of one series its samples, of a job its slowest ranks."""
+        """All series, then the disturbances and samples of one series, or the slowest ranks of a job."""
         tables = [series_rows(document)]
         if len(document["series"]) == 1:
             tables += [disturbance_rows(document), sample_rows(document)]

@@ -99,17 +99,20 @@ def burst(catch: CatchUp, factor: float) -> Words:
     """Queued results after a known pause."""
     return (
         f"Burst of {catch.burst_steps} steps, {factor:.3g} times as fast",
-        f"Results that queued up during the pause arrive at once. Of {seconds(catch.paused_ns)}, the device lost "
-        f"{seconds(catch.net_ns)}. Rate overshoots: it shows how fast the host receives, not how fast the device is.",
+        "Results that queued up during the pause arrive at once. "
+        f"Of {seconds(catch.paused_ns)}, the device lost {seconds(catch.net_ns)}. "
+        "Rate overshoots: it shows how fast the host receives, not how fast the device is.",
     )
 
 
 def pause_and_burst(catch: CatchUp) -> Words:
     """A pause of no known cause with queued results after it."""
+    pause = f"Pause of {seconds(catch.paused_ns)}"
     return (
-        f"Pause of {seconds(catch.paused_ns)}, then a burst of {catch.burst_steps} steps: {seconds(catch.net_ns)} lost",
-        "The host received no outputs while the device went on, as during a checkpoint, and then received all that had "
-        "queued up. Rate dips and overshoots. Log a span to name the pause.",
+        f"{pause}, then a burst of {catch.burst_steps} steps: {seconds(catch.net_ns)} lost",
+        "The host received no outputs while the device went on, as during a checkpoint, "
+        "and then received all that had queued up. Rate dips and overshoots. "
+        "Log a span to name the pause.",
     )
 
 
@@ -117,8 +120,8 @@ def stall(extra_ns: int, ratio: float) -> Words:
     """A pause of no known cause."""
     return (
         f"Stall of {seconds(extra_ns)}",
-        f"One interval took {ratio:.3g} times as long as usual, and no results had queued up: device or input stood "
-        "still. Log a span to name the pause.",
+        f"One interval took {ratio:.3g} times as long as usual, and no results had queued up: "
+        "device or input stood still. Log a span to name the pause.",
     )
 
 
@@ -156,10 +159,8 @@ def change(found: Change, low_step: int | None, high_step: int | None, event: st
         if ratio <= 0:
             word = "shorter"
         title = f"Steps get {abs(ratio):.0%} {word} over the run"
-        return (
-            title,
-            f"A step takes {before} at first and {after} at the end: {lost} Look for growing inputs, memory or logs.",
-        )
+        text = f"A step takes {before} at first and {after} at the end: {lost}"
+        return title, f"{text} Look for growing inputs, memory or logs."
     if found.kind == "warm_up":
         upto = ""
         if high_step is not None:
@@ -187,8 +188,8 @@ def blocks(found: Blocks) -> Words:
     """Blocks that fit the log interval."""
     return (
         f"Results arrive in blocks of {_size(found)} steps",
-        "The log interval holds whole blocks, so the rates are flat. Nothing can be seen between two blocks. "
-        "Averages are over whole blocks.",
+        "The log interval holds whole blocks, so the rates are flat. "
+        "Nothing can be seen between two blocks. Averages are over whole blocks.",
     )
 
 
@@ -196,8 +197,9 @@ def dispatch_bursts(found: Blocks) -> Words:
     """Steps that are counted in bursts."""
     return (
         f"Steps are counted in bursts of {found.steps}",
-        f"The loop dispatches steps ahead and waits for the device at every {_ordinal(found.steps)} one. Single steps "
-        "show the dispatch. Averages are over whole bursts.",
+        "The loop dispatches steps ahead and waits for the device "
+        f"at every {_ordinal(found.steps)} one. Single steps show the dispatch. "
+        "Averages are over whole bursts.",
     )
 
 
@@ -208,8 +210,9 @@ def aliasing(found: Blocks, log_steps: int) -> Words:
         which = " These log intervals do not tell sizes in this range apart."
     return (
         f"Blocks of {_size(found)} steps, logged every {log_steps}",
-        "Results arrive in blocks. The log interval is not a multiple of the block size, so Rate oscillates at "
-        f"constant speed. Log every {found.steps} steps to remove it.{which} Averages are over whole blocks.",
+        "Results arrive in blocks. The log interval is not a multiple of the block size, "
+        f"so Rate oscillates at constant speed. Log every {found.steps} steps to remove it.{which} "
+        "Averages are over whole blocks.",
     )
 
 
@@ -217,8 +220,9 @@ def fluctuation(share: float) -> Words:
     """Log intervals that vary without a pattern."""
     return (
         f"The time per step varies by {share:.0%}",
-        "Log intervals differ in length without a regular pattern: shared input, network or host may be busy. A "
-        "windowed average says more than single values of Rate.",
+        "Log intervals differ in length without a regular pattern: "
+        "shared input, network or host may be busy. "
+        "A windowed average says more than single values of Rate.",
     )
 
 
@@ -226,8 +230,8 @@ def clock_step(back_ns: int) -> Words:
     """A clock that went back."""
     return (
         f"The clock stepped back by {seconds(back_ns)}",
-        "Until the clock catches up, Rate reads 0; the queued samples then land in one interval. GlobalRate is too "
-        "high in the meantime.",
+        "Until the clock catches up, Rate reads 0; the queued samples then land in one interval. "
+        "GlobalRate is too high in the meantime.",
     )
 
 

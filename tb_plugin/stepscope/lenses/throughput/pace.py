@@ -1,4 +1,4 @@
-"""How long each step, or all steps between two marks, took: where StepScope looks for disturbances."""
+"""The time of each step, or of all steps between two marks."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def pace(record: Throughput, parts: Sequence[Segment]) -> Pace:
 
 
 def resolution_ns(time_ns: I64) -> int:
-    """The resolution of timestamps: a second, a millisecond or a nanosecond, whichever divides all."""
+    """The resolution of timestamps: a second, a millisecond or a nanosecond."""
     for unit in (SECOND_NS, MILLISECOND_NS):
         # A few timestamps rule most units out without a look at all of them.
         if _divides(unit, time_ns[:FEW]) and _divides(unit, time_ns):

@@ -59,7 +59,7 @@ class CatchUp:
         index: The interval with the pause.
         last: The last interval that is faster than the device because of it.
         paused_ns: How long the pause was: of the span, else what the interval took more than usual.
-        net_ns: What all these intervals took more than their steps usually take: the time that is really lost.
+        net_ns: What all these intervals took more than their steps usually take: the time lost.
         burst_steps: Steps that arrived much faster than usual.
         burst_ns: How long they took.
     """
@@ -114,7 +114,7 @@ def pause_at(pace: Pace, index: int, typical: float) -> Pause:
 
 
 def stalls(pace: Pace, calm: Bools, typical: float, most: int) -> list[Pause]:
-    """Intervals of no known cause that took many times as long as usual: the longest, in order of time."""
+    """The longest intervals of no known cause, many times as long as usual, in order of time."""
     if int(calm.sum()) <= LEAST_OTHERS or typical <= 0:
         return []
     times = pace.per_step_ns
@@ -168,7 +168,7 @@ def catch_up(
     paused_ns: int,
     share: float = CAUGHT_UP_SHARE,
 ) -> CatchUp | None:
-    """The burst after a pause: successive intervals much faster than usual, as queued results drain.
+    """The burst after a pause: successive intervals much faster than usual, as a queue drains.
 
     They are a burst where they catch up at least this share of the pause, and not more than the
     pause. A single fast step is chance unless it catches up most of it.
@@ -219,8 +219,8 @@ def span_catch_ups(record: Throughput, pace: Pace, typical: float) -> Iterator[C
         return
     for kind in PAUSE_KINDS:
         spans = span_intervals(record, [kind])
-        inside = np.flatnonzero((spans.end_ns > pace.begin_ns[0]) & (spans.start_ns < pace.end_ns[-1]))
-        for span in inside[:MOST_SPANS].tolist():
+        inside = (spans.end_ns > pace.begin_ns[0]) & (spans.start_ns < pace.end_ns[-1])
+        for span in np.flatnonzero(inside)[:MOST_SPANS].tolist():
             end_ns = int(spans.end_ns[span])
             index = min(int(np.searchsorted(pace.end_ns, end_ns)), len(pace) - 1)
             paused_ns = end_ns - int(spans.start_ns[span])

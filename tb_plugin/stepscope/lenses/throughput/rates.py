@@ -1,9 +1,9 @@
 """Rate and GlobalRate, computed for all samples at once.
 
 The definitions are those of the trackers of torch_xla and Cerebras. At a sample, with d the time
-since the sample before: if d > 0, the throughput in between is c = fresh / d, and Rate is c at first
-and then (1 - s) c + s Rate. If d <= 0, Rate reads 0 and nothing changes. GlobalRate is the count over
-the time since the start, and 0 before any time has passed.
+since the sample before: if d > 0, the throughput in between is c = fresh / d, and Rate is c at
+first and then (1 - s) c + s Rate. If d <= 0, Rate reads 0 and nothing changes. GlobalRate is the
+count over the time since the start, and 0 before any time has passed.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class Rates:
 
 
 def sample_points(record: Throughput, options: ThroughputOptions) -> SamplePoints:
-    """The moments to sample at: those recorded, or others where options say so or none are recorded."""
+    """The recorded samples, or others where options say so or none are recorded."""
     marks = record.marks
     if options.sample_seconds is not None:
         return _by_time(record, options.sample_seconds)
@@ -181,7 +181,8 @@ def rates(record: Throughput, samples: SamplePoints, smoothing: float) -> Rates:
                 where=slice(low, high),
             )
         if index < len(resets):
-            _reset(tracker, resets.kind[index], int(resets.time_ns[index] - resets.offset_ns[index]))
+            begin_ns = int(resets.time_ns[index] - resets.offset_ns[index])
+            _reset(tracker, resets.kind[index], begin_ns)
             if resets.kind[index] != ResetKind.RESET_TIME:
                 tracker.base = tracker.taken = int(counted[resets.mark_end[index]])
     return out

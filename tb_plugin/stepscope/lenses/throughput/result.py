@@ -15,8 +15,8 @@ class Annotation:
     """Something that disturbed the run, or that a reader must know to read the rates.
 
     Attributes:
-        kind: One word: first_step, checkpoint, burst, stall, evaluation, profile, blocks, aliasing, data_wait,
-            clock_step, per_batch, reset, resume, unknown_batch, excerpt.
+        kind: One word: first_step, checkpoint, burst, stall, evaluation, profile, blocks, aliasing,
+            data_wait, clock_step, per_batch, reset, resume, unknown_batch, excerpt.
         title: What it is, in a few words.
         text: How to read it, in plain sentences.
         start_ns: When it began, absolute; None when it is about the whole run.
@@ -74,7 +74,8 @@ class Series:
         total: Samples since the last reset.
         local: Rate, NaN when unknown.
         average: GlobalRate, NaN when unknown.
-        reported_local: Rate as the source states it, NaN where it does not; empty where it never does.
+        reported_local: Rate as the source states it, NaN where it does not. Empty where it never
+            does.
         reported_average: GlobalRate as the source states it, likewise.
         reported_tflops: TFLOP/s of a device as the source states it, likewise.
         reported_mfu: Model FLOP/s utilization as the source states it, 0 to 1, likewise.
@@ -120,7 +121,7 @@ class Series:
             "clock": self.clock,
             "figures": self.figures,
             "recorded_points": self.recorded,
-            "step": [step if step >= 0 else None for step in self.step.tolist()],
+            "step": known_steps(self.step),
             "time_ns": list(map(str, self.time_ns.tolist())),
             "total": self.total.tolist(),
             "local_samples_per_sec": numbers(self.local),
@@ -152,12 +153,20 @@ def _span(span: Span) -> dict[str, Any]:
     }
 
 
+def known_steps(step: I64) -> list[int | None]:
+    """The steps as JSON has them: unknown is null."""
+    plain: list[int | None] = step.tolist()
+    for index in np.flatnonzero(step < 0).tolist():
+        plain[index] = None
+    return plain
+
+
 def numbers(values: F64) -> list[float | None]:
     """The values as JSON has them: unknown is null."""
     plain: list[float | None] = values.tolist()
-    if not np.isnan(values).any():
-        return plain
-    return [None if value != value else value for value in plain]
+    for index in np.flatnonzero(np.isnan(values)).tolist():
+        plain[index] = None
+    return plain
 
 
 @dataclass(frozen=True)
@@ -175,8 +184,8 @@ class ThroughputResult:
 def thinned(local: F64, average: F64, points: int | None) -> I64:
     """Indices of about `points` samples that draw the same picture.
 
-    Each of equal buckets keeps its first, its last, and the least and greatest Rate, so that no spike
-    is lost.
+    Each of equal buckets keeps its first, its last, and the least and greatest Rate. No spike is
+    lost.
     """
     size = len(local)
     if points is None or size <= points:

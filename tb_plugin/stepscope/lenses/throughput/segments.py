@@ -68,7 +68,9 @@ class _Start:
 
 
 def _starts(record: Throughput) -> list[_Start]:
-    cause = "excerpt" if record.start_ns == UNKNOWN_NS else "start"
+    cause = "start"
+    if record.start_ns == UNKNOWN_NS:
+        cause = "excerpt"
     starts = [_Start(cause, record.start_ns, 0)]
     resets = record.resets
     for index, kind in enumerate(resets.kind.tolist()):

@@ -98,7 +98,7 @@ def _effective(rates: F64) -> float:
 
 
 def block_rates(series: Series) -> F64:
-    """The mean rate of each of up to 16 blocks of equally many intervals, from the second sample on."""
+    """The mean rates of up to 16 blocks of equally many intervals, from the second sample on."""
     if not len(series.time_ns):
         return np.empty(0)
     counted = np.diff(series.total)

@@ -138,7 +138,15 @@ def _windowed(
         )
     label = f"windowed over the last {options.window} steps"
     if part is None:
-        return _average(label, record, None, steps_per_sec=None, samples=None, steps=None, duration_ns=None)
+        return _average(
+            label,
+            record,
+            None,
+            steps_per_sec=None,
+            samples=None,
+            steps=None,
+            duration_ns=None,
+        )
     if part.steps and diagnosis.blocks is not None:
         label = f"windowed over the last {part.steps} steps, in whole blocks"
     elif part.steps and diagnosis.catch_ups:
@@ -170,7 +178,7 @@ def _stated_mean(record: Throughput, window: int) -> Statistics:
 
 
 def _last_mean(record: Throughput, values: F64, window: int) -> float | None:
-    """The mean of stated values over the last steps, weighted by the time since the sample before."""
+    """The mean of stated values over the last steps, weighted by their time."""
     known = values >= 0
     if not known.any():
         return None
@@ -190,7 +198,7 @@ def _last_mean(record: Throughput, values: F64, window: int) -> float | None:
 
 
 def _stated_figures(record: Throughput, window: int) -> Statistics | None:
-    """TFLOP/s of a device and model FLOP/s utilization as the source states them, over the last steps."""
+    """Stated TFLOP/s of a device and stated model FLOP/s utilization, over the last steps."""
     tflops = _last_mean(record, record.reported.tflops_per_device, window)
     mfu = _last_mean(record, record.reported.mfu, window)
     if tflops is None and mfu is None:

@@ -23,7 +23,7 @@ def sample_rows(document: Document) -> list[Row]:
 
 
 def series_rows(document: Document) -> list[Row]:
-    """One row for each series: rates, step time, share of input wait, and rate against the best one.
+    """One row for each series: rates, step time, share of input wait, and rate against the best.
 
     The best one is the fastest series of the same unit.
     """

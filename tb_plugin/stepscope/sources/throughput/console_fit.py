@@ -1,7 +1,7 @@
 """The batch size and the start of a log of rates that prints neither.
 
-At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on a
-line whose slope is the batch size and whose intercept is the start. Both are given only where they
+At step k the printed GlobalRate is batch * k / (t - start). Points (k / GlobalRate, t) thus lie on
+a line whose slope is the batch size and whose intercept is the start. Both are given only where they
 are certain: the log begins at its first interval, the slope is a whole number, and every point lies
 on the line within the precision of the printed digits.
 

@@ -223,7 +223,7 @@ def series_of(log: ConsoleLog) -> Iterator[tuple[str, str, list[Point], int | No
 
 
 def _begin_ns(log: ConsoleLog, first: int, phase: str) -> int | None:
-    """When the loop of a phase began whose first point this is, None where the log does not say so."""
+    """The begin of the loop with this first point, None where the log does not print it."""
     begin_ns: int | None = None
     for before, stamp in log.begins:
         # The line of a loop's begin stands right before its points, or those of other devices.

@@ -1,8 +1,8 @@
 """trainer_state.json of the Hugging Face Trainer.
 
-Log entries have no timestamps. Rates are stated at the end of a training and of each evaluation, and
-stored as reported. After a resume, older versions divide the samples of the whole run by the time of
-the last session.
+Log entries have no timestamps. Rates are stated at the end of a training and of each evaluation,
+and stored as reported. After a resume, older versions divide the samples of the whole run by the
+time of the last session.
 """
 
 from __future__ import annotations
@@ -102,8 +102,9 @@ def _record(path: Path, state: Entry, entries: list[Entry], *, name: str, unit: 
     planned_steps = 0
     if name == "train":
         planned_steps = max(figures.whole(state.get("max_steps")) or 0, 0)
+    losses = _losses(name, entries)
     return Throughput(
-        header=Header(producer="Hugging Face Trainer", source=path.name, losses=_losses(name, entries)),
+        header=Header(producer="Hugging Face Trainer", source=path.name, losses=losses),
         name=name,
         unit=unit,
         sampling_rule="at the end of each training or evaluation",
@@ -144,7 +145,8 @@ def _losses(name: str, entries: list[Entry]) -> tuple[Diagnostic, ...]:
 def _resumes(entries: list[Entry]) -> Iterator[Diagnostic]:
     """Resumed trainings whose rates count the steps of earlier sessions again.
 
-    `speed_metrics` divides all steps by the runtime of the last session (transformers before version 5).
+    `speed_metrics` of transformers before version 5 divides all steps by the runtime of the last
+    session.
     """
     before = 0
     for entry in entries:

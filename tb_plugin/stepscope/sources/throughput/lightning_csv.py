@@ -1,8 +1,8 @@
 """metrics.csv of Lightning's CSVLogger with a ThroughputMonitor.
 
-The monitor logs totals (`<stage>/time`, `<stage>/samples`) and a rate over its window. StepScope counts
-samples from the totals and stores the monitor's rate as reported. Items, such as tokens, are a
-separate series.
+The monitor logs totals (`<stage>/time`, `<stage>/samples`) and a rate over its window. StepScope
+counts samples from the totals and stores the monitor's rate as reported. Items, such as tokens, are
+a separate series.
 """
 
 from __future__ import annotations
