@@ -1,8 +1,9 @@
 """The in-core analysis: phases between boundaries, exact to the cycle, for all invocations at once.
 
-Over the participating slots p and the producers q of an invocation: E = min entry(p), R = max producer_done(q),
-B = max collective_arrival(p), A = min collective_release(p), F = max body_done(p). The phases R-E, B-R, A-B, F-A add up
-to F-E whatever the stamps are; they mean something where E <= R <= B <= A <= F, which is checked and said.
+Over the participating slots p and the producers q of an invocation: E = min entry(p),
+R = max producer_done(q), B = max collective_arrival(p), A = min collective_release(p),
+F = max body_done(p). The phases R-E, B-R, A-B, F-A add up to F-E whatever the stamps are. They mean
+something where E <= R <= B <= A <= F; the analysis reports where that does not hold.
 """
 
 from __future__ import annotations
@@ -20,7 +21,14 @@ from stepscope.lenses.incore.exactness import difference
 from stepscope.lenses.incore.options import InCoreOptions
 from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import probe_cost
-from stepscope.lenses.incore.problems import Problem, Problems, of_invocations, of_runs, of_task, warnings_of
+from stepscope.lenses.incore.problems import (
+    Problem,
+    Problems,
+    of_invocations,
+    of_runs,
+    of_task,
+    warnings_of,
+)
 from stepscope.lenses.incore.result import InCoreResult
 from stepscope.lenses.incore.runs import Pair, RunParts, pair_up, parts
 from stepscope.lenses.incore.selection import one_invocation
@@ -42,17 +50,24 @@ def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = 
         return _analyze_one(records, options)
     if len(records) == 1:
         return _analyze_one(records[0], options)
-    merged = [merged_run(_analyze_one(r, options).phases) if r.variant == "merged" else None for r in records]
+    merged: list[dict[str, int] | None] = []
+    for record in records:
+        stamps = None
+        if record.variant == "merged":
+            stamps = merged_run(_analyze_one(record, options).phases)
+        merged.append(stamps)
     return _analyze_one(combine(records, merged), options)
 
 
 def merged_run(phases: Phases | None) -> dict[str, int] | None:
     """The stamps of a merged run, where its task's bounds hold its collective."""
-    if phases is None or phases.collective is None or phases.task is None or not len(phases.task.ordered):
+    if phases is None or phases.collective is None or phases.task is None:
+        return None
+    if not len(phases.task.ordered):
         return None
     if not (phases.verdict.usable[0] and phases.task.ordered[0]):
         return None
-    stamps = {b.name: int(phases.values[0, i]) for i, b in enumerate(phases.boundaries)}
+    stamps = phases.stamps(0)
     task = phases.task
     return {
         "producer_start": int(task.start[0]),
@@ -67,7 +82,9 @@ def _analyze_one(record: InCore, options: InCoreOptions) -> InCoreResult:
         record = one_invocation(record, options.invocation)
     run_parts = parts(record.runs)
     pairs = pair_up(record, run_parts.total)
-    phases = _phases(record) if record.invocations else None
+    phases = None
+    if record.invocations:
+        phases = _phases(record)
     return InCoreResult(
         record=record,
         options=options,
@@ -80,7 +97,12 @@ def _analyze_one(record: InCore, options: InCoreOptions) -> InCoreResult:
     )
 
 
-def _problems(record: InCore, phases: Phases | None, run_parts: RunParts, pairs: tuple[Pair, ...]) -> Problems:
+def _problems(
+    record: InCore,
+    phases: Phases | None,
+    run_parts: RunParts,
+    pairs: tuple[Pair, ...],
+) -> Problems:
     codes, warnings = of_runs(record, run_parts, pairs)
     bad: dict[int, tuple[Problem, ...]] = {}
     if phases:
@@ -100,7 +122,11 @@ def _phases(record: InCore) -> Phases:
     boundaries = definitions(record, participating.slots, producers.slots)
     verdict = validate(record, boundaries, participating, producers)
     matrix = record.matrix()
-    values = np.stack([reduce_members(matrix[:, :, b.word], b.members, b.reducer) for b in boundaries], axis=1)
+    columns = []
+    for boundary in boundaries:
+        stamps = matrix[:, :, boundary.word]
+        columns.append(reduce_members(stamps, boundary.members, boundary.reducer))
+    values = np.stack(columns, axis=1)
     ordered: Bools = np.all(values[:, 1:] >= values[:, :-1], axis=1)
     return Phases(
         boundaries=tuple(boundaries),
@@ -117,7 +143,13 @@ def _phases(record: InCore) -> Phases:
 
 def _collective(record: InCore, members: Bools) -> Collective | None:
     words = event_words(record)
-    if len(record.boundaries) or not {"collective_arrival", "collective_release"} <= set(words):
+    if len(record.boundaries):
+        return None
+    if "collective_arrival" not in words or "collective_release" not in words:
         return None
     matrix = record.matrix()
-    return diagnose(matrix[:, :, words["collective_arrival"]], matrix[:, :, words["collective_release"]], members)
+    return diagnose(
+        arrival=matrix[:, :, words["collective_arrival"]],
+        release=matrix[:, :, words["collective_release"]],
+        members=members,
+    )

@@ -52,9 +52,12 @@ class Boundary:
 
 def masks(record: InCore) -> tuple[Mask, Mask]:
     """The participating and the producing slots. Without a mask all slots, or all participating ones."""
-    every = Mask(np.ones((1, record.slots), np.bool_), ((),))
-    participating = _mask(record, record.masks, "participating") if record.has_participating else every
-    producers = _mask(record, record.masks, "producers") if record.has_producers else Mask(participating.slots, ((),))
+    participating = Mask(np.ones((1, record.slots), np.bool_), ((),))
+    if record.has_participating:
+        participating = _mask(record, record.masks, "participating")
+    producers = Mask(participating.slots, ((),))
+    if record.has_producers:
+        producers = _mask(record, record.masks, "producers")
     return participating, producers
 
 
@@ -80,15 +83,18 @@ def definitions(record: InCore, participating: Bools, producers: Bools) -> list[
     Raises:
         RecordError: There are fewer than two, so that there is no phase.
     """
-    found = list(_user(record, participating) if len(record.boundaries) else _known(record, participating, producers))
-    if len(found) < 2:
+    if len(record.boundaries):
+        boundaries = list(_user(record, participating))
+    else:
+        boundaries = list(_known(record, participating, producers))
+    if len(boundaries) < 2:
         names = ", ".join(event for _, event, _, _ in CANONICAL)
         raise RecordError(
-            f"{len(found)} boundaries",
+            f"{len(boundaries)} boundaries",
             where="incore record, columns",
             remedy=f"Name the columns of at least two of {names}, or give boundaries of your own",
         )
-    return found
+    return boundaries
 
 
 def _user(record: InCore, participating: Bools) -> Iterator[Boundary]:
@@ -101,7 +107,10 @@ def _user(record: InCore, participating: Bools) -> Iterator[Boundary]:
             members = np.zeros((1, record.slots), np.bool_)
             members[0, slots[(slots >= 0) & (slots < record.slots)]] = True
         yield Boundary(
-            record.text(int(rows.name[index])), int(rows.word[index]), Reducer(int(rows.reducer[index])), members
+            name=record.text(int(rows.name[index])),
+            word=int(rows.word[index]),
+            reducer=Reducer(int(rows.reducer[index])),
+            members=members,
         )
         start = end
 
@@ -109,18 +118,22 @@ def _user(record: InCore, participating: Bools) -> Iterator[Boundary]:
 def _known(record: InCore, participating: Bools, producers: Bools) -> Iterator[Boundary]:
     words = event_words(record)
     for name, event, reducer, only_producers in CANONICAL:
-        if event in words:
-            yield Boundary(name, words[event], reducer, producers if only_producers else participating)
+        if event not in words:
+            continue
+        members = participating
+        if only_producers:
+            members = producers
+        yield Boundary(name=name, word=words[event], reducer=reducer, members=members)
 
 
 def event_words(record: InCore) -> dict[str, int]:
     """The column of each named event."""
-    words = record.events.word.tolist()
-    return {record.text(name): word for name, word in zip(record.events.name.tolist(), words, strict=True)}
+    names = [record.text(name) for name in record.events.name.tolist()]
+    return dict(zip(names, record.events.word.tolist(), strict=True))
 
 
 def reduce_members(stamps: U64, members: Bools, reducer: Reducer) -> U64:
-    """The smallest or largest stamp of the members, per invocation. Stamps and members are [invocation, slot]."""
+    """The smallest or largest stamp of the members per invocation; both are [invocation, slot]."""
     if reducer is Reducer.MIN:
         result: U64 = np.where(members, stamps, TOP).min(axis=1)
         return result

@@ -29,11 +29,25 @@ class ComparisonRow:
 
     def to_json(self) -> dict[str, Any]:
         """The row; delta is a - b."""
-        both = self.a is not None and self.b is not None
-        delta = {"cycles_x2": self.a["cycles_x2"] - self.b["cycles_x2"]} if self.a and self.b else None
-        state = "both" if both else "added" if self.b is None else "removed"
-        row = {"key": self.key, "a": self.a, "b": self.b, "delta": delta, "state": state}
-        return row if self.run is None else row | {self.run.kind: self.run.number, "phase": self.run.phase}
+        delta = None
+        if self.b is None:
+            state = "added"
+        elif self.a is None:
+            state = "removed"
+        else:
+            state = "both"
+            delta = {"cycles_x2": self.a["cycles_x2"] - self.b["cycles_x2"]}
+        row: dict[str, Any] = {
+            "key": self.key,
+            "a": self.a,
+            "b": self.b,
+            "delta": delta,
+            "state": state,
+        }
+        if self.run is not None:
+            row[self.run.kind] = self.run.number
+            row["phase"] = self.run.phase
+        return row
 
 
 @dataclass(frozen=True)
@@ -41,9 +55,9 @@ class Comparison:
     """Two results side by side.
 
     Attributes:
-        a: What the first is called.
-        b: What the second is called.
-        same_clock: Whether cycles of both have one length. Where not, their difference means nothing in time.
+        a: Name of the first.
+        b: Name of the second.
+        same_clock: Whether cycles of both have one length. If not, their difference is not a time.
     """
 
     a: str
@@ -52,13 +66,16 @@ class Comparison:
     same_clock: bool
 
     def to_json(self, limit: int | None = None) -> dict[str, Any]:
-        """The document of the comparison. Its rows are few: the limit is for trees, and changes nothing."""
-        unmatched = sum(row.a is None or row.b is None for row in self.rows)
+        """The document of the comparison. The limit is for trees; these rows are few."""
+        unmatched_share = 0.0
+        if self.rows:
+            unmatched = sum(row.a is None or row.b is None for row in self.rows)
+            unmatched_share = unmatched / len(self.rows)
         return {
             "a": self.a,
             "b": self.b,
             "rows": [row.to_json() for row in self.rows],
-            "unmatched_share": unmatched / len(self.rows) if self.rows else 0.0,
+            "unmatched_share": unmatched_share,
             "same_clock": self.same_clock,
         }
 
@@ -66,22 +83,43 @@ class Comparison:
 def compare(a: InCoreResult, b: InCoreResult, options: InCoreOptions | None = None) -> Comparison:
     """Aligns two results by phase name, and their runs by pair.
 
-    A phase's figure is twice the median over the usable invocations, a run's twice its length: both are exact.
+    A phase has twice the median over its usable invocations, a run twice its length: both are exact.
     """
-    mine, other = _figures(a), _figures(b)
-    keys = [*mine, *(key for key in other if key not in mine)]
-    rows = [ComparisonRow(key, mine.get(key), other.get(key)) for key in keys]
-    return Comparison(_name(a), _name(b), (*rows, *_runs(a, b)), a.record.clock_freq_hz == b.record.clock_freq_hz)
+    figures_of_a = _figures(a)
+    figures_of_b = _figures(b)
+    rows = []
+    for key in dict.fromkeys([*figures_of_a, *figures_of_b]):
+        rows.append(ComparisonRow(key, figures_of_a.get(key), figures_of_b.get(key)))
+    rows += _runs(a, b)
+    return Comparison(
+        a=_name(a),
+        b=_name(b),
+        rows=tuple(rows),
+        same_clock=a.record.clock_freq_hz == b.record.clock_freq_hz,
+    )
 
 
 def _runs(a: InCoreResult, b: InCoreResult) -> list[ComparisonRow]:
-    mine, other = run_figures(a, b), run_figures(b, a)
-    keys = sorted(dict.fromkeys([*mine, *other]), key=lambda key: (key.kind, key.number))
-    return [ComparisonRow(str(key), _of_run(mine.get(key)), _of_run(other.get(key)), key) for key in keys]
+    runs_of_a = run_figures(a, b)
+    runs_of_b = run_figures(b, a)
+    keys = list(dict.fromkeys([*runs_of_a, *runs_of_b]))
+    keys.sort(key=lambda key: (key.kind, key.number))
+    rows = []
+    for key in keys:
+        row = ComparisonRow(
+            key=str(key),
+            a=_of_run(runs_of_a.get(key)),
+            b=_of_run(runs_of_b.get(key)),
+            run=key,
+        )
+        rows.append(row)
+    return rows
 
 
 def _of_run(figure: RunFigure | None) -> Figures | None:
-    return None if figure is None else {"cycles_x2": 2 * figure.cycles, "n": 1, **figure.setup}
+    if figure is None:
+        return None
+    return {"cycles_x2": 2 * figure.cycles, "n": 1, **figure.setup}
 
 
 def _name(result: InCoreResult) -> str:
@@ -92,9 +130,18 @@ def _name(result: InCoreResult) -> str:
 def _figures(result: InCoreResult) -> dict[str, Figures]:
     if result.phases is None:
         return {}
-    phases, usable = result.phases, result.phases.verdict.usable
-    columns = dict(zip([*phases.names, "total"], [*phases.cycles.T, phases.total], strict=True))
+    phases = result.phases
+    columns = dict(zip(phases.names, phases.cycles.T, strict=True))
+    columns["total"] = phases.total
     if phases.collective:
-        columns.update({name: getattr(phases.collective, name) for name in DURATIONS})
-    found = {name: (median_x2(column[usable]), int(usable.sum())) for name, column in columns.items()}
-    return {name: {"cycles_x2": twice, "n": count} for name, (twice, count) in found.items() if twice is not None}
+        for name in DURATIONS:
+            columns[name] = getattr(phases.collective, name)
+
+    usable = phases.verdict.usable
+    count = int(usable.sum())
+    figures = {}
+    for name, column in columns.items():
+        cycles_x2 = median_x2(column[usable])
+        if cycles_x2 is not None:
+            figures[name] = {"cycles_x2": cycles_x2, "n": count}
+    return figures

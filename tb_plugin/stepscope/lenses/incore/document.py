@@ -1,7 +1,8 @@
-"""The in-core document: a result as JSON values. Absolute stamps are decimal texts; differences are integers."""
+"""The in-core document. Absolute stamps are decimal texts, differences are integers."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +13,9 @@ from stepscope.lenses.incore.collective import DURATIONS, Collective
 from stepscope.lenses.incore.exactness import median_x2
 from stepscope.lenses.incore.phases import Phases
 from stepscope.lenses.incore.probes import Distribution, ProbeCost
-from stepscope.lenses.incore.runs import deltas
+from stepscope.lenses.incore.runs import Pair, deltas
 from stepscope.lenses.incore.task import TaskLink
+from stepscope.model.arrays import Bools
 from stepscope.model.incore import Variant
 
 if TYPE_CHECKING:
@@ -24,29 +26,35 @@ Json = dict[str, Any]
 
 def document(result: InCoreResult) -> Json:
     """The document of a result, without the detail of single slots."""
-    record, problems = result.record, result.problems
+    record = result.record
+    phases = result.phases
     answer: Json = {"status": result.status}
     if record.dims:
         answer["dims"] = list(record.dims)
     codes = _codes(result)
-    if codes or result.pairs or not (len(record.boundaries) or result.phases is None):
+    has_known_events = phases is not None and not len(record.boundaries)
+    if codes or result.pairs or has_known_events:
         answer["codes"] = codes
-    if result.phases:
-        answer.update(_table(result, result.phases) if record.dims else _single(result, result.phases))
+    if phases and record.dims:
+        answer.update(_table(result, phases))
+    elif phases:
+        answer.update(_single(result, phases))
     elif result.capture:
         answer.update(capture_document(record, result.capture))
     answer.update(_runs(result))
     answer.update(_probes(result.probes))
-    if problems.warnings:
-        answer["warnings"] = [warning.to_json() for warning in problems.warnings]
+    if result.problems.warnings:
+        answer["warnings"] = [warning.to_json() for warning in result.problems.warnings]
     return answer
 
 
 def _codes(result: InCoreResult) -> list[Json]:
-    """The codes of the record; what single invocations add stands without their slots."""
-    problems = result.problems
-    inner = {p.code for found in problems.invocations.values() for p in found}
-    codes = [*(p.to_json() for p in problems.codes), *({"code": code} for code in inner)]
+    """The codes of the record, and without slots those of its invocations."""
+    of_invocations: set[str] = set()
+    for problems in result.problems.invocations.values():
+        of_invocations |= {problem.code for problem in problems}
+    codes: list[Json] = [problem.to_json() for problem in result.problems.codes]
+    codes += [{"code": code} for code in of_invocations]
     return sorted(codes, key=lambda row: str(row["code"]))
 
 
@@ -54,13 +62,16 @@ def _single(result: InCoreResult, phases: Phases) -> Json:
     if not phases.verdict.usable[0]:
         return {}
     names = [boundary.name for boundary in phases.boundaries]
-    values = {name: str(value) for name, value in zip(names, phases.values[0].tolist(), strict=True)}
-    cycles = [int(c) for c in phases.cycles[0]]
+    stamps = [str(value) for value in phases.values[0].tolist()]
+    values = dict(zip(names, stamps, strict=True))
+    cycles = phases.cycles[0].tolist()
     total = int(phases.total[0])
     if len(result.record.boundaries):
-        rows = zip(pairwise(names), cycles, strict=True)
-        listed = [{"from": start, "to": end, "cycles": length} for (start, end), length in rows]
-        return {"boundary_values": values, "phases": listed, "total": total, **_task(result, phases)}
+        rows = []
+        for (start, end), length in zip(pairwise(names), cycles, strict=True):
+            rows.append({"from": start, "to": end, "cycles": length})
+        task = _task(result, phases)
+        return {"boundary_values": values, "phases": rows, "total": total, **task}
     answer: Json = {
         "boundaries": values,
         "partition": dict(zip(phases.names, cycles, strict=True)),
@@ -72,12 +83,13 @@ def _single(result: InCoreResult, phases: Phases) -> Json:
     return {**answer, **_task(result, phases)}
 
 
-def _collective(found: Collective) -> Json:
+def _collective(collective: Collective) -> Json:
+    durations = {name: int(getattr(collective, name)[0]) for name in DURATIONS}
     return {
-        **{name: int(getattr(found, name)[0]) for name in DURATIONS},
-        "early_core_residence_slots": np.flatnonzero(found.resident[0]).tolist(),
-        "last_arrival_slots": np.flatnonzero(found.last_arrival[0]).tolist(),
-        "first_release_slots": np.flatnonzero(found.first_release[0]).tolist(),
+        **durations,
+        "early_core_residence_slots": np.flatnonzero(collective.resident[0]).tolist(),
+        "last_arrival_slots": np.flatnonzero(collective.last_arrival[0]).tolist(),
+        "first_release_slots": np.flatnonzero(collective.first_release[0]).tolist(),
     }
 
 
@@ -85,13 +97,22 @@ def _task(result: InCoreResult, phases: Phases) -> Json:
     task = phases.task
     if task is None:
         return {}
-    first, last = phases.boundaries[0].name, phases.boundaries[-1].name
+    first = phases.boundaries[0].name
+    last = phases.boundaries[-1].name
     if task.code or not task.ordered[0]:
-        answer: Json = {"l2": {"ordered": None if task.code else False, "partition": None}}
+        # Bounds of another unit or launch have no order with the stamps.
+        ordered = None
+        if not task.code:
+            ordered = False
+        answer: Json = {"l2": {"ordered": ordered, "partition": None}}
         if len(task.total):
-            answer["l2_duration_only"] = {"M1-M0": int(task.total[0]), f"{last}-{first}": int(phases.total[0])}
+            answer["l2_duration_only"] = {
+                "M1-M0": int(task.total[0]),
+                f"{last}-{first}": int(phases.total[0]),
+            }
         return answer
-    inner = dict(zip(phases.names, (int(c) for c in phases.cycles[0]), strict=True))
+
+    inner = dict(zip(phases.names, phases.cycles[0].tolist(), strict=True))
     partition = {f"{first}-M0": int(task.before[0]), **inner, f"M1-{last}": int(task.after[0])}
     answer = {"l2": {"ordered": True, "partition": partition, "total": int(task.total[0])}}
     if phases.collective and result.record.variant != "split":
@@ -102,9 +123,10 @@ def _task(result: InCoreResult, phases: Phases) -> Json:
 
 
 def _merged(phases: Phases, task: TaskLink) -> Json:
-    """Producer M0 to B, gap B to A, consumer A to M1. Dispatch and drain lie within: not pure producer time."""
-    stamps = {b.name: int(phases.values[0, i]) for i, b in enumerate(phases.boundaries)}
-    start, end = int(task.start[0]), int(task.end[0])
+    """Producer M0 to B, gap B to A, consumer A to M1. Producer and consumer include dispatch and drain."""
+    stamps = phases.stamps(0)
+    start = int(task.start[0])
+    end = int(task.end[0])
     return {
         "producer_equivalent": stamps["B"] - start,
         "gap": stamps["A"] - stamps["B"],
@@ -115,18 +137,16 @@ def _merged(phases: Phases, task: TaskLink) -> Json:
 
 def _table(result: InCoreResult, phases: Phases) -> Json:
     """One row per invocation, None where the stamps cannot be used."""
-    figures = [*phases.cycles.T, phases.total]
+    figures = [column.tolist() for column in (*phases.cycles.T, phases.total)]
     columns = [*phases.names, "total"]
     if phases.collective:
         columns += DURATIONS
-        figures += [getattr(phases.collective, name) for name in DURATIONS]
-    rows: list[list[int] | None] = [list(row) for row in zip(*(f.tolist() for f in figures), strict=True)]
-    for index in np.flatnonzero(~phases.verdict.usable).tolist():
-        rows[index] = None
-    bad = [
-        {"invocation": index, "codes": [p.to_json() for p in found]}
-        for index, found in result.problems.invocations.items()
-    ]
+        figures += [getattr(phases.collective, name).tolist() for name in DURATIONS]
+    rows = _usable_rows(figures, phases.verdict.usable)
+
+    bad = []
+    for index, problems in result.problems.invocations.items():
+        bad.append({"invocation": index, "codes": [problem.to_json() for problem in problems]})
     answer: Json = {"bad_invocations": bad, "columns": columns, "per_invocation": rows}
     if phases.task:
         answer["l2"] = _task_table(phases, phases.task)
@@ -136,13 +156,20 @@ def _table(result: InCoreResult, phases: Phases) -> Json:
     return answer
 
 
+def _usable_rows(columns: Sequence[Sequence[int]], usable: Bools) -> list[list[int] | None]:
+    rows: list[list[int] | None] = [list(row) for row in zip(*columns, strict=True)]
+    for index in np.flatnonzero(~usable).tolist():
+        rows[index] = None
+    return rows
+
+
 def _task_table(phases: Phases, task: TaskLink) -> Json:
     if task.code:
         return {"ordered": None, "columns": None, "per_invocation": None}
     ordered = phases.verdict.usable & task.ordered
     names = [f"{phases.boundaries[0].name}-M0", f"M1-{phases.boundaries[-1].name}", "total"]
-    figures = zip(task.before.tolist(), task.after.tolist(), task.total.tolist(), strict=True)
-    rows = [list(row) if fits else None for row, fits in zip(figures, ordered.tolist(), strict=True)]
+    figures = [task.before.tolist(), task.after.tolist(), task.total.tolist()]
+    rows = _usable_rows(figures, ordered)
     return {"ordered": bool(ordered.all()), "columns": names, "per_invocation": rows}
 
 
@@ -153,31 +180,39 @@ def _runs(result: InCoreResult) -> Json:
     if alone:
         answer["per_run"] = [{"run": int(runs.run[row]), **_run(result, row)} for row in alone]
     if result.pairs:
-        answer["per_pair"] = [
-            {
-                "pair": pair.number,
-                "merged": _run(result, pair.merged),
-                "split": _run(result, pair.split),
-                "total_delta": pair.total_delta,
-            }
-            for pair in result.pairs
-        ]
-        found = deltas(result.pairs)
-        answer["total_delta_list"] = found.tolist()
-        answer["total_delta_median_x2"] = median_x2(found)
-        answer["merged_wins"] = int((found < 0).sum())
+        total_deltas = deltas(result.pairs)
+        answer["per_pair"] = [_pair(result, pair) for pair in result.pairs]
+        answer["total_delta_list"] = total_deltas.tolist()
+        answer["total_delta_median_x2"] = median_x2(total_deltas)
+        answer["merged_wins"] = int((total_deltas < 0).sum())
     return answer
 
 
+def _pair(result: InCoreResult, pair: Pair) -> Json:
+    return {
+        "pair": pair.number,
+        "merged": _run(result, pair.merged),
+        "split": _run(result, pair.split),
+        "total_delta": pair.total_delta,
+    }
+
+
 def _run(result: InCoreResult, row: int) -> Any:
+    """The parts of a run, None where a pair lacks it."""
     if row < 0:
         return None
     parts = result.run_parts
-    producer, gap, consumer, total = (
-        int(column[row]) for column in (parts.producer, parts.gap, parts.consumer, parts.total)
-    )
+    producer = int(parts.producer[row])
+    gap = int(parts.gap[row])
+    consumer = int(parts.consumer[row])
+    total = int(parts.total[row])
     if result.record.runs.variant[row] == Variant.MERGED:
-        return {"producer_equivalent": producer, "gap": gap, "consumer_equivalent": consumer, "total": total}
+        return {
+            "producer_equivalent": producer,
+            "gap": gap,
+            "consumer_equivalent": consumer,
+            "total": total,
+        }
     return {
         "producer": producer,
         "gap": gap,
@@ -198,11 +233,15 @@ def _probes(cost: ProbeCost) -> Json:
             "p99_nearest_rank": cost.reads.p99_nearest_rank,
             "max": cost.reads.max,
         }
-    envelopes = {"instrumented": cost.instrumented, "uninstrumented": cost.uninstrumented}
     if cost.instrumented or cost.uninstrumented:
-        answer["envelopes"] = {name: _envelope(found) for name, found in envelopes.items()}
+        answer["envelopes"] = {
+            "instrumented": _envelope(cost.instrumented),
+            "uninstrumented": _envelope(cost.uninstrumented),
+        }
     return answer
 
 
-def _envelope(found: Distribution | None) -> Json | None:
-    return None if found is None else {"min": found.min, "median_x2": found.median_x2, "max": found.max}
+def _envelope(cycles: Distribution | None) -> Json | None:
+    if cycles is None:
+        return None
+    return {"min": cycles.min, "median_x2": cycles.median_x2, "max": cycles.max}

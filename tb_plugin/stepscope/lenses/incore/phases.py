@@ -22,7 +22,7 @@ class Phases:
     Attributes:
         boundaries: The boundaries in order; neighbours bound a phase.
         participating: [row, slot], one row for all invocations or one each.
-        verdict: What validation found. Figures of unusable invocations mean nothing.
+        verdict: The result of validation. Figures of unusable invocations mean nothing.
         values: [invocation, boundary]: the boundaries' stamps.
         cycles: [invocation, phase].
         total: [invocation]: last boundary - first.
@@ -46,10 +46,19 @@ class Phases:
         """The name of each phase: later boundary - earlier boundary."""
         return [f"{later.name}-{earlier.name}" for earlier, later in pairwise(self.boundaries)]
 
+    def stamps(self, invocation: int) -> dict[str, int]:
+        """The stamp of each boundary in an invocation, by its name."""
+        names = [boundary.name for boundary in self.boundaries]
+        return dict(zip(names, self.values[invocation].tolist(), strict=True))
+
     def deciding_slots(self, record: InCore, invocation: int, boundary: int) -> list[int]:
         """The slots whose stamp is the boundary."""
         rule = self.boundaries[boundary]
         stamps = record.matrix()[invocation, :, rule.word]
-        members = rule.members[invocation if len(rule.members) > 1 else 0]
-        slots: list[int] = np.flatnonzero(members & (stamps == self.values[invocation, boundary])).tolist()
+        # One row of members stands for all invocations.
+        members = rule.members[0]
+        if len(rule.members) > 1:
+            members = rule.members[invocation]
+        decides = members & (stamps == self.values[invocation, boundary])
+        slots: list[int] = np.flatnonzero(decides).tolist()
         return slots

@@ -1,4 +1,4 @@
-"""Codes: what is wrong with a record or an invocation, whom it concerns, and what to do about it."""
+"""Codes of problems with a record or an invocation, the slots and runs concerned, and remedies."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ REMEDIES = {
     "ZERO_TIMESTAMP": "Check that these slots ran and wrote every stamp before the buffer was copied back",
 }
 NEVER_WRITTEN = (
-    "Every stamp is zero: this is likely the golden file, written before the device ran, and not the device's output. "
-    "Save the tensor that the comparator receives"
+    "Every stamp is zero: this is likely the golden file, written before the device ran, "
+    "and not the device's output. Save the tensor that the comparator receives"
 )
 _MILD = frozenset({"L2_EPOCH", "L2_ORDER", "L2_UNIT", "PAIR_MISMATCH", "UNPAIRED_RUN"})
 
 
 @dataclass(frozen=True)
 class Problem:
-    """A code and whom it concerns.
+    """A code with the slots, runs or pairs concerned.
 
     Attributes:
         subject: What the numbers count: "slots", "runs", "pairs", or empty.
-        numbers: Whom it concerns, ascending.
+        numbers: The slots, runs or pairs, ascending.
     """
 
     code: str
@@ -57,22 +57,25 @@ class Problem:
 
     @property
     def is_error(self) -> bool:
-        """Whether figures are missing or mean nothing, and not just stand apart."""
+        """Whether figures are missing or meaningless."""
         return self.code not in _MILD
 
     def to_json(self) -> dict[str, Any]:
         """The code with its numbers."""
-        return {"code": self.code, self.subject: list(self.numbers)} if self.subject else {"code": self.code}
+        document: dict[str, Any] = {"code": self.code}
+        if self.subject:
+            document[self.subject] = list(self.numbers)
+        return document
 
 
 @dataclass(frozen=True)
 class Problems:
-    """All that is to be said about a result.
+    """The problems of a result.
 
     Attributes:
-        codes: About the record as a whole; of a record without further dimensions, about its one invocation too.
-        invocations: The bad invocations of a record with further dimensions.
-        warnings: What leaves the figures as they are.
+        codes: Of the record as a whole; without further dimensions also of its one invocation.
+        invocations: Of the bad invocations of a record with further dimensions.
+        warnings: Problems that change no figure.
     """
 
     codes: tuple[Problem, ...] = ()
@@ -88,24 +91,29 @@ def of_slots(problem: SlotProblem, invocation: int) -> Problem:
 def of_invocations(verdict: Verdict, ordered: Bools) -> dict[int, tuple[Problem, ...]]:
     """The errors of each bad invocation."""
     disordered = verdict.usable & ~ordered
-    found: dict[int, tuple[Problem, ...]] = {}
+    problems: dict[int, tuple[Problem, ...]] = {}
     for index in np.flatnonzero(~verdict.usable | disordered).tolist():
-        slots = [of_slots(p, index) for p in verdict.problems if p.invocations[index]]
-        found[index] = (Problem("BOUNDARY_ORDER"),) if disordered[index] else tuple(slots)
-    return found
+        if disordered[index]:
+            problems[index] = (Problem("BOUNDARY_ORDER"),)
+            continue
+        of_index = [problem for problem in verdict.problems if problem.invocations[index]]
+        problems[index] = tuple(of_slots(problem, index) for problem in of_index)
+    return problems
 
 
 def warnings_of(verdict: Verdict) -> Iterator[Problem]:
     """The warnings of all usable invocations, their slots joined."""
     for problem in verdict.warnings:
-        which = np.flatnonzero(problem.invocations & verdict.usable).tolist()
-        slots = sorted({slot for index in which for slot in problem.slots_of(index)})
-        if which:
-            yield Problem(problem.code, "slots", tuple(slots))
+        invocations = np.flatnonzero(problem.invocations & verdict.usable).tolist()
+        slots: set[int] = set()
+        for index in invocations:
+            slots.update(problem.slots_of(index))
+        if invocations:
+            yield Problem(problem.code, "slots", tuple(sorted(slots)))
 
 
 def of_task(task: TaskLink | None, usable: Bools) -> Iterator[Problem]:
-    """Why the task's bounds and the stamps are not combined."""
+    """The reason why the task's bounds and the stamps are not combined."""
     if task is None or not usable.any():
         return
     if task.code:
@@ -114,20 +122,32 @@ def of_task(task: TaskLink | None, usable: Bools) -> Iterator[Problem]:
         yield Problem("L2_ORDER")
 
 
-def of_runs(record: InCore, parts: RunParts, pairs: Sequence[Pair]) -> tuple[list[Problem], list[Problem]]:
-    """Codes and warnings of single runs and of pairs; a pair's row says itself that its split runs overlap."""
+def of_runs(
+    record: InCore,
+    parts: RunParts,
+    pairs: Sequence[Pair],
+) -> tuple[list[Problem], list[Problem]]:
+    """Codes and warnings of single runs and of pairs."""
     runs = record.runs
-    alone = {"runs": (runs.run, runs.pair < 0), "pairs": (runs.pair, runs.pair >= 0)}
+    is_alone = runs.pair < 0
+    disordered_runs = runs.run[is_alone & ~parts.ordered]
+    disordered_pairs = runs.pair[~is_alone & ~parts.ordered]
+    unpaired = tuple(pair.number for pair in pairs if pair.total_delta is None)
+    mismatched = tuple(pair.number for pair in pairs if pair.mismatch)
     codes = [
-        Problem("RUN_ORDER", subject, _sorted(numbers[which & ~parts.ordered]))
-        for subject, (numbers, which) in alone.items()
+        Problem("RUN_ORDER", "runs", _sorted(disordered_runs)),
+        Problem("RUN_ORDER", "pairs", _sorted(disordered_pairs)),
+        Problem("UNPAIRED_RUN", "pairs", unpaired),
+        Problem("PAIR_MISMATCH", "pairs", mismatched),
     ]
-    overlapping = (runs.variant == Variant.SPLIT) & (runs.consumer_start < runs.producer_end) & (runs.pair < 0)
-    warnings = [Problem("SPLIT_OVERLAP", "runs", _sorted(runs.run[overlapping]))]
-    unpaired = tuple(p.number for p in pairs if p.total_delta is None)
-    codes.append(Problem("UNPAIRED_RUN", "pairs", unpaired))
-    codes.append(Problem("PAIR_MISMATCH", "pairs", tuple(p.number for p in pairs if p.mismatch)))
-    return [p for p in codes if p.numbers], [p for p in warnings if p.numbers]
+    # The row of a pair shows the overlap of its split runs already.
+    overlaps = (runs.variant == Variant.SPLIT) & (runs.consumer_start < runs.producer_end)
+    warnings = [Problem("SPLIT_OVERLAP", "runs", _sorted(runs.run[overlaps & is_alone]))]
+    return _with_numbers(codes), _with_numbers(warnings)
+
+
+def _with_numbers(problems: Sequence[Problem]) -> list[Problem]:
+    return [problem for problem in problems if problem.numbers]
 
 
 def _sorted(numbers: NDArray[np.int64]) -> tuple[int, ...]:
