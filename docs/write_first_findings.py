@@ -50,10 +50,10 @@ def _lines(trace: Path, name: str) -> list[str]:
 
 
 def _share(finding: dict[str, object]) -> str:
-    saving, cost = finding["saving_share"], finding["cost_share"]
-    if isinstance(saving, float):
-        return f"{saving:.1%}"
-    return f"({cost:.1%})" if isinstance(cost, float) else "—"
+    saving_share = finding["saving_share"]
+    if isinstance(saving_share, float):
+        return f"{saving_share:.1%}"
+    return "—"
 
 
 def _shortened(title: str) -> str:

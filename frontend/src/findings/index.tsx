@@ -57,12 +57,11 @@ function RunHead({ run, summary }: { run: string; summary: RunSummary | null }) 
 
 function FindingItem({ finding }: { finding: Finding }) {
   const [first, ...others] = finding.evidence;
-  const share = finding.saving_share ?? finding.cost_share;
-  const what = finding.saving_share === null ? "Time that it takes; what can be saved is unknown" : "Saved at most";
+  const what = finding.saving_share === null ? "What can be saved is unknown" : "Saved at most";
   return (
     <article class="finding">
-      <div class="cost" title={share === null ? "" : what}>
-        {percent(share, 1)}
+      <div class="cost" title={what}>
+        {percent(finding.saving_share, 1)}
       </div>
       <div>
         <h2>{first === undefined ? finding.title : <Link evidence={first} text={finding.title} />}</h2>

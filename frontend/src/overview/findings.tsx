@@ -36,10 +36,13 @@ export function Findings({ findings }: { findings: readonly OverviewFinding[] })
   if (findings.length === 0) return <p class="muted">No issues found.</p>;
   return (
     <ol class="plain ranked">
-      {findings.slice(0, SHOWN).map(({ title, saving_share, cost_share, evidence, certainty, state }, at) => (
+      {findings.slice(0, SHOWN).map(({ title, saving_share, evidence, certainty, state }, at) => (
         <li key={at}>
-          <span class="num" title={saving_share === null ? certainty : "Saved at most"}>
-            {percent(saving_share ?? cost_share, 1)}
+          <span
+            class="num"
+            title={saving_share === null ? `${certainty}; what can be saved is unknown` : "Saved at most"}
+          >
+            {percent(saving_share, 1)}
           </span>
           <span class="name" title={title}>
             {evidence[0] === undefined ? (

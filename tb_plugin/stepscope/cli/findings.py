@@ -77,8 +77,8 @@ def _lines(finding: dict[str, Any]) -> str:
     row = _row(finding)
     runs = list(dict.fromkeys(place["run"] for place in finding["evidence"]))
     more = f" and {len(runs) - _MOST_RUNS} more" if len(runs) > _MOST_RUNS else ""
-    known = [row[name] for name in ("saving_share", "cost_share") if row[name] is not None]
-    share = f"{known[0]:.1%}" if known else "—"
+    saving_share = row["saving_share"]
+    share = "—" if saving_share is None else f"{saving_share:.1%}"
     state = f"({finding['state']}) " if "state" in finding else ""
     head = f"{share:>6}  {state}{row['title']}  [{', '.join(runs[:_MOST_RUNS])}{more}]"
     lines = [head, f"        {row['advice'].rstrip('.')}. ({row['certainty']}: {row['rule']})"]

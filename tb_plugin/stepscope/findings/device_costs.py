@@ -8,6 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from stepscope.findings.finding import Finding
+from stepscope.findings.framework import cast_changes, layout_changes
 from stepscope.findings.kernel_kinds import kernel_kind
 from stepscope.findings.rules import LensResult, Rule
 from stepscope.findings.step_facts import StepFacts, Views
@@ -148,11 +149,7 @@ def layout_copies(result: LensResult[Views]) -> Iterator[Finding]:
         rule="layout-copies",
         cause="Copies that change the layout of tensors run",
         advice="Producer and consumer want different memory formats: keep one through the model",
-        changes=(
-            "model.to(memory_format=torch.channels_last), and the input in the same format",
-            "Drop .contiguous() after transpose and permute where the next op takes strides",
-            "XLA: choose layouts at the jit boundary, so that no copy is needed",
-        ),
+        changes=layout_changes(facts),
     )
 
 
@@ -171,10 +168,7 @@ def upcasts(result: LensResult[Views]) -> Iterator[Finding]:
         rule="upcasts",
         cause="Conversions between number types run",
         advice="Tensors are converted again and again: keep them in the type in which they are used",
-        changes=(
-            "Keep weights in bfloat16, or one torch.autocast around the whole step, so that its casts are cached",
-            "Drop .float() around ops that take bfloat16",
-        ),
+        changes=cast_changes(facts),
     )
 
 

@@ -34,6 +34,8 @@ EXPLAINED = 0.7
 """A row of which so much lies in rows that are already found says nothing new."""
 MOST_OF_A_VIEW = 3
 _MOST_ASKED = 24
+_WRAPPER = "autograd::engine::evaluate_function: "
+"""What PyTorch's autograd puts around each op of the backward pass."""
 
 _WORDS = {"op": "op", "scope": "scope", "code": "line"}
 
@@ -131,6 +133,8 @@ class HotSpots:
         return spot
 
     def _is_op(self, result: ViewResult, row: int) -> bool:
+        if result.names([row])[0].startswith(_WRAPPER):
+            return False
         nodes = result.layout.members(int(result.rows[row]))
         return bool(len(nodes)) and bool((self._kind[nodes] != NodeKind.SCOPE).any())
 
@@ -251,6 +255,7 @@ class Cost:
     """A row that takes much of the time. It says nothing of what could be saved, so it is no finding.
 
     Attributes:
+        view: The view that the row is of.
         title: The row with its share, as one clause.
         kind: What it does: one of `kernel_kinds.KINDS`.
         cost: Its time in us, and `share` its part of the profile's time.
@@ -258,6 +263,7 @@ class Cost:
         note: Where in it the time is; empty where the row says it.
     """
 
+    view: str
     title: str
     kind: str
     cost: float
@@ -285,6 +291,7 @@ def _cost(result: LensResult[Any], spot: HotSpot, share: float) -> Cost:
     places = dict.fromkeys(((spot.view, spot.name), *spot.same))
     inner = [name for view, name in spot.same if view == "op" and name != spot.name]
     return Cost(
+        view=spot.view,
         title=f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_words(spot.micros)})",
         kind=kernel_kind(inner[-1] if inner else spot.name),
         cost=spot.micros,

@@ -9,11 +9,13 @@ import numpy as np
 
 from stepscope.findings.finding import Finding
 from stepscope.findings.format_time import time_words
+from stepscope.findings.framework import launch_changes
 from stepscope.findings.missing_work import launches_without_work
 from stepscope.findings.rules import LensResult, ResidualRule
 from stepscope.findings.step_facts import StepFacts, Views
 from stepscope.findings.step_finding import facts_of, trace_place
 from stepscope.lenses.trace.replay import Change
+from stepscope.lenses.trace.replay_graph import EXPLAINED_GAP_PS, WAITING_CALL
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.columns import Ints
 from stepscope.model.profile import NodeKind
@@ -24,7 +26,7 @@ _SLOW = 1.3
 _MOSTLY = 0.9
 _LEAST_SLOW_SHARE = 0.02
 _LEAST_UNEXPLAINED = 0.1
-_LAUNCH = re.compile(r"launch", re.IGNORECASE)
+_ATEN = re.compile(r"^aten::")
 
 
 def host_bound(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:
@@ -56,17 +58,7 @@ def host_bound(result: LensResult[Views], findings: Sequence[Finding]) -> Iterat
         saving=facts.per_step_us(saved),
         saving_share=share,
         whole=whole,
-        changes=_host_bound_changes(facts),
-    )
-
-
-def _host_bound_changes(facts: StepFacts) -> tuple[str, ...]:
-    if bool(facts.named(re.compile("GraphLaunch"))[facts.on_host].any()):
-        return ("A larger batch", "Put more of the step into the graph", "Prepare the next inputs while the graph runs")
-    return (
-        'torch.compile(model, mode="reduce-overhead"), which uses CUDA graphs',
-        "A larger batch, so that each kernel takes longer than its launch",
-        "Fused ops and optimizers (fused=True)",
+        changes=launch_changes(facts),
     )
 
 
@@ -92,12 +84,14 @@ def _host_bound_ticks(facts: StepFacts, findings: Sequence[Finding]) -> tuple[In
     """
     change = _all_changes(findings)
     idle, works = facts.device_idle()
-    call = np.where(works >= 0, facts.launch[works], -1)
-    launched_late = (call >= 0) & (facts.issued[np.maximum(call, 0)] + facts.launch_latency >= idle.start)
-    late = launched_late | (works < 0)
+    ready = _ready(facts, works)
+    late = ready >= idle.start
+    late &= (works < 0) | (facts.launch[works] >= 0)
+    # What begins much later than its launch does not wait for the host from then on.
+    until = np.where(ready < idle.end - _explained_gap(facts), ready, idle.end)
     for _, spans in change.host:
         late &= spans.within(idle.start - facts.launch_latency, idle.end) == 0
-    idle, works = Spans(idle.start[late], idle.end[late]), works[late]
+    idle, works = Spans(idle.start[late], until[late]), works[late]
     steps = facts.graph.steps
     per_step = np.where(facts.complete, idle.within(steps.start, steps.end), 0)
     slow = _slow(facts, facts.replay.change(change).ticks)
@@ -117,35 +111,87 @@ def unexplained_idle(result: LensResult[Views], findings: Sequence[Finding]) -> 
     missing, launches = launches_without_work(facts)
     if missing and missing >= 0.05 * launches:
         return
-    idle, works = facts.device_idle()
-    call = np.where(works >= 0, facts.launch[works], -1)
-    waits = (call >= 0) & (facts.issued[np.maximum(call, 0)] + facts.launch_latency < idle.start)
-    for _, spans in _all_changes(findings).host:
-        waits &= spans.within(idle.start, idle.end) == 0
-    ranges = Spans(idle.start[waits], idle.end[waits])
+    ranges, works = _unexplained_ranges(facts, findings)
     ticks = int(ranges.within(facts.graph.steps.start, facts.graph.steps.end)[facts.complete].sum())
     share = ticks / max(facts.elapsed_ticks, 1)
     if share < _LEAST_UNEXPLAINED:
         return
-    longest = int(works[waits][(ranges.end - ranges.start).argmax()])
+    longest = int((ranges.end - ranges.start).argmax())
+    call = _blocking_call(facts, start=int(ranges.start[longest]), end=int(ranges.end[longest]))
+    title = f"The device is idle {share:.0%} of {_each_step(facts)} before work that was launched in time"
+    advice = "The trace does not record what the work waited for: another stream, a copy, or another rank"
+    changes: tuple[str, ...] = (_MORE_EVENTS,)
+    if call is not None:
+        title += f", most of it while {_call_words(facts, call)} blocks the host"
+        advice = (
+            "Both wait for something that the trace does not record. Where that is work launched before the profile "
+            "began, the device was busy with it, and nothing is lost"
+        )
+        changes = (_EARLIER, "Copy without blocking: pinned memory and non_blocking=True", _MORE_EVENTS)
     yield Finding(
         rule="unexplained-idle",
-        title=f"The device is idle {share:.0%} of {_each_step(facts)} before work that was launched in time",
+        title=title,
         cost_share=share,
         cost=facts.per_step_us(ticks),
         unit="us",
-        evidence=(trace_place(result, facts, longest),),
-        advice="The trace does not record what the work waited for: another stream, a copy, or another rank",
+        evidence=(trace_place(result, facts, int(works[longest]) if call is None else call),),
+        advice=advice,
         certainty="measured",
         whole=facts.step_us,
-        changes=(
-            "Profile with CUPTI's synchronisation events, or with Nsight Systems, to see what the stream waits for",
-        ),
+        changes=changes,
     )
 
 
+def _blocking_call(facts: StepFacts, *, start: int, end: int) -> int | None:
+    """The call that waits for the device through nearly all of a range of time; None where there is none."""
+    calls = np.flatnonzero(facts.named(WAITING_CALL) & (facts.kind == NodeKind.RUNTIME) & facts.on_host)
+    if not len(calls):
+        return None
+    shared = np.minimum(facts.end[calls], end) - np.maximum(facts.start[calls], start)
+    longest = int(shared.argmax())
+    return int(calls[longest]) if shared[longest] >= _MOSTLY * (end - start) else None
+
+
+def _call_words(facts: StepFacts, call: int) -> str:
+    """A call with the op that makes it."""
+    op = int(facts.outermost(np.array([call]), _ATEN)[0])
+    return facts.name(call) if op == call else f"{facts.name(call)} of {facts.name(op)}"
+
+
+_MORE_EVENTS = "Profile with CUPTI's synchronisation events, or with Nsight Systems, to see what the stream waits for"
+_EARLIER = "Begin the profile a step earlier, or with torch.cuda.synchronize() before it"
+
+
+def _unexplained_ranges(facts: StepFacts, findings: Sequence[Finding]) -> tuple[Spans, Ints]:
+    """Idle ranges from when their work could have started, and that work, beside what findings explain."""
+    idle, works = facts.device_idle()
+    ready = _ready(facts, works)
+    since = np.where(ready < idle.start, idle.start, ready + _explained_gap(facts))
+    waits = (works >= 0) & (since < idle.end)
+    for _, spans in _all_changes(findings).host:
+        waits &= spans.within(idle.start, idle.end) == 0
+    return Spans(since[waits], idle.end[waits]), works[waits]
+
+
+def _ready(facts: StepFacts, works: Ints) -> Ints:
+    """When the launch of each piece of device work should have had its effect; far ahead where none is known."""
+    call = np.where(works >= 0, facts.launch[works], -1)
+    ready: Ints = np.where(call >= 0, facts.issued[np.maximum(call, 0)] + facts.launch_latency, _FAR_AHEAD)
+    return ready
+
+
+def _explained_gap(facts: StepFacts) -> int:
+    """How much later than that work may start without anything to explain, in ticks."""
+    return EXPLAINED_GAP_PS // facts.profile.tick_ps
+
+
+_FAR_AHEAD = 2**62
+
+
 def _each_step(facts: StepFacts) -> str:
-    return "each step" if len(facts.profile.steps) else "the profile"
+    if not len(facts.profile.steps):
+        return "the profile"
+    return "each step" if facts.step_count > 1 else "the step"
 
 
 def slow_steps(result: LensResult[Views], findings: Sequence[Finding]) -> Iterator[Finding]:

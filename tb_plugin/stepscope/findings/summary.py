@@ -49,7 +49,7 @@ class RunSummary:
         first: The first thing to do; empty where nothing is found.
         saving_share: What that saves at most; None where unknown.
         kinds: The step by kind of work, the largest first.
-        costs: The ops, scopes and lines that take the most time. They are no findings.
+        costs: The ops that take the most time; scopes or lines where no op stands out. They are no findings.
     """
 
     run: str
@@ -91,8 +91,17 @@ def _summary(run: str, results: Sequence[LensResult[Any]], findings: Sequence[Fi
         first=_first_thing(first),
         saving_share=None if first is None else first.saving_share,
         kinds=kinds,
-        costs=() if profile is None else tuple(largest_costs(profile)),
+        costs=() if profile is None else _costs_of_one_view(largest_costs(profile)),
     )
+
+
+def _costs_of_one_view(costs: Sequence[Cost]) -> tuple[Cost, ...]:
+    """The costs of ops, else of scopes, else of lines: rows of two views hold each other's time."""
+    for view in ("op", "scope", "code"):
+        of_view = [cost for cost in costs if cost.view == view]
+        if of_view:
+            return tuple(of_view)
+    return ()
 
 
 def _first_thing(finding: Finding | None) -> str:

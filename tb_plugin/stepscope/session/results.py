@@ -177,7 +177,7 @@ class FindingList(list[dict[str, Any]]):
         rows = []
         for finding in self:
             share = finding["saving_share"]
-            row = {"saving_share": "" if share is None else f"{share:.1%}"}
+            row = {"saving_share": "—" if share is None else f"{share:.1%}"}
             row |= {name: finding[name] for name in ("title", "advice", "certainty")}
             rows.append(row)
         return html_table(rows)
