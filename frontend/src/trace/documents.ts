@@ -179,6 +179,7 @@ export interface RankRow {
   readonly other_ps: number;
   readonly transfer_ps: number;
   readonly waiting_ps: number;
+  readonly unpaired: number;
   readonly came_last: number;
   readonly caused_waiting_ps: number;
 }

@@ -99,6 +99,13 @@ function rankColumns(rows: readonly RankRow[]): DataColumn<RankRow>[] {
     time("overlap_ps", "both", "A kernel and a collective run at once"),
     time("communication_ps", "communication", "A collective runs and no kernel"),
     time("other_ps", "other", "Neither runs"),
+    numberColumn(rows, {
+      key: "unpaired",
+      title: "unpaired",
+      help: "Collectives, sends and receives without a counterpart in the other ranks",
+      quantity: "count",
+      value: (row) => row.unpaired,
+    }),
     time("transfer_ps", "transfer", "Of the collectives: the shortest duration that any rank has for the same one"),
     time("waiting_ps", "waiting", "What the collectives took beyond that: waiting for the rank that comes last"),
     numberColumn(rows, {

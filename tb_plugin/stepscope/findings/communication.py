@@ -15,6 +15,7 @@ from stepscope.lenses.trace.categories import Category
 from stepscope.lenses.trace.replay import Change
 from stepscope.lenses.trace.spans import Spans, overlap
 from stepscope.model.columns import Ints
+from stepscope.statistics import nearest_rank
 
 _LEAST_SMALL = 20
 _SMALL_PS = 100_000_000
@@ -108,7 +109,7 @@ def small_collectives(result: LensResult[Views]) -> Iterator[Finding]:
     rows = rows[facts.duration[rows] * facts.profile.tick_ps < _SMALL_PS]
     if len(rows) < _LEAST_SMALL * facts.step_count:
         return
-    floor = int(np.percentile(facts.duration[rows], 5))
+    floor = nearest_rank(np.sort(facts.duration[rows]), 5)
     small = rows[facts.duration[rows] < _ALIKE * floor]
     if len(small) < _LEAST_SMALL * facts.step_count or not floor:
         return

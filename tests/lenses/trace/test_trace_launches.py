@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from torch_traces import GOLDEN, profile_of, range_, read_golden
 
-from stepscope.lenses.trace.launches import launches
+from stepscope.lenses.trace.launches import launched, launches
 
 WHOLE = (
     "kineto_samples~resnet50_autograd_api_num_workers_4~worker0.pt.trace",
@@ -82,7 +82,8 @@ def test_idle_time_and_launches_equal_hta(name: str) -> None:
         assert [ticks // microsecond for ticks in mine] == theirs
     table = expected["get_cuda_kernel_launch_stats"]["value"][str(max(profile.header.rank, 0))]["df"]["data"]
     theirs = Counter((int(host), int(device), int(delay)) for _, host, device, delay in table)
-    columns = (found.pairs.host_ticks, found.pairs.device_ticks, found.pairs.delay_ticks)
+    pairs = launched(profile)
+    columns = (pairs.host_ticks, pairs.device_ticks, pairs.delay_ticks)
     mine = Counter(zip(*((ticks // microsecond).tolist() for ticks in columns), strict=True))
     # HTA knows launches of kernels, copies and sets by a list of names; ours are all that have work.
     assert not theirs - mine

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.model.arrays import I64
+from stepscope.statistics import nearest_rank
 
 PERCENTS = {"min": 0, "p50": 50, "p95": 95, "max": 100}
 
@@ -18,8 +19,7 @@ def percentiles(values: I64) -> dict[str, int]:
     ordered = np.sort(values)
     result = {}
     for name, percent in PERCENTS.items():
-        rank = -(-len(ordered) * percent // 100)
-        result[name] = int(ordered[max(rank - 1, 0)])
+        result[name] = nearest_rank(ordered, percent)
     return result
 
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stepscope.model.arrays import Array
+from stepscope.statistics import nearest_rank as ordered_nearest_rank
 
 """int64, or Python integers in an object array where 64 bits do not suffice."""
 
@@ -43,5 +44,4 @@ def nearest_rank(values: Array, percent: int) -> int | None:
     """The smallest value that at least `percent` of the values do not exceed; None of nothing."""
     if not len(values):
         return None
-    rank = -(-len(values) * percent // 100)
-    return int(np.sort(values)[max(rank, 1) - 1])
+    return ordered_nearest_rank(np.sort(values), percent)

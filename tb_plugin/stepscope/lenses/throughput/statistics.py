@@ -19,6 +19,7 @@ from stepscope.lenses.throughput.pace import Pace
 from stepscope.lenses.throughput.segments import Segment, span_intervals
 from stepscope.model.arrays import F64, I64
 from stepscope.model.throughput import SPAN_KINDS, UNKNOWN_NS, Throughput
+from stepscope.statistics import rank_place
 
 NS_PER_SECOND = 1e9
 HISTOGRAM_BINS = 40
@@ -320,13 +321,13 @@ def step_time(run: Pace) -> Statistics | None:
     edges[0] = low
     edges[-1] = high
     place = _places(durations, low, high, len(edges) - 1)
-    p50, p95 = np.percentile(durations, [50, 95])
+    ordered = np.sort(durations)
     return {
         "count": len(durations),
         "resolution_steps": timed.stride,
         "mean_ns": round(float(durations.mean())),
-        "p50_ns": round(float(p50)),
-        "p95_ns": round(float(p95)),
+        "p50_ns": round(float(ordered[rank_place(len(ordered), 50)])),
+        "p95_ns": round(float(ordered[rank_place(len(ordered), 95)])),
         "max_ns": round(high),
         "max_step": int(timed.step[int(np.argmax(durations))]),
         "histogram": {

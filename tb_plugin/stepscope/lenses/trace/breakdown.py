@@ -13,6 +13,7 @@ from stepscope.lenses.trace.spans import Spans
 from stepscope.lenses.trace.step_windows import StepWindows, step_windows
 from stepscope.model.arrays import Ints
 from stepscope.model.profile import Profile
+from stepscope.statistics import nearest_rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +62,14 @@ def _spread(ordered: Ints) -> dict[str, Any]:
     count = len(ordered)
     if not count:
         return {"count": 0, "min_ps": None, "p50_ps": None, "p95_ps": None, "max_ps": None, "mean_ps": None}
-    ranks = {"min_ps": 0, "p50_ps": -(-count * 50 // 100) - 1, "p95_ps": -(-count * 95 // 100) - 1, "max_ps": count - 1}
-    found: dict[str, Any] = {name: int(ordered[rank]) for name, rank in ranks.items()}
-    return {"count": count} | found | {"mean_ps": [int(ordered.sum()), count]}
+    return {
+        "count": count,
+        "min_ps": int(ordered[0]),
+        "p50_ps": nearest_rank(ordered, 50),
+        "p95_ps": nearest_rank(ordered, 95),
+        "max_ps": int(ordered[-1]),
+        "mean_ps": [int(ordered.sum()), count],
+    }
 
 
 def breakdown(profile: Profile) -> Breakdown:

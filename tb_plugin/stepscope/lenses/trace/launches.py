@@ -10,6 +10,7 @@ import numpy as np
 from stepscope.lenses.trace.categories import DEVICE_CATEGORIES, execution_categories
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, Profile
+from stepscope.statistics import nearest_rank
 
 KERNEL_GAP_PS = 30_000_000
 """A gap shorter than this between kernels that were queued in time is the accelerator's own, as HTA has it: 30 us."""
@@ -32,12 +33,6 @@ class Launched:
     device_ticks: Ints
     delay_ticks: Ints
 
-    @property
-    def short(self) -> Array:
-        """Which work took less time than its launch."""
-        short: Array = self.device_ticks < self.host_ticks
-        return short
-
 
 def launched(profile: Profile) -> Launched:
     """Pairs device work with the calls that launched it; work whose launch is not recorded is left out."""
@@ -47,6 +42,63 @@ def launched(profile: Profile) -> Launched:
     host, device = runs.duration_ticks[call], runs.duration_ticks[work]
     delay = np.maximum(runs.start_ticks[work] - runs.start_ticks[call] - host, 0)
     return Launched(work, call, host, device, delay)
+
+
+@dataclass(frozen=True, eq=False)
+class LaunchCalls:
+    """Calls that launch device work, each once however much it starts: a graph launch is one.
+
+    Attributes:
+        call: In `profile.executions`, ascending.
+        name: What was launched, in strings: the work, or the call itself where it launches a graph.
+        work: How many kernels, copies and sets the call started.
+        host_ticks: How long the call took.
+        device_ticks: How long all that it started took, added up.
+        delay_ticks: From the call's end to the first start of its work, 0 when that is before.
+    """
+
+    call: Ints
+    name: Ints
+    work: Ints
+    host_ticks: Ints
+    device_ticks: Ints
+    delay_ticks: Ints
+
+    @property
+    def short(self) -> Array:
+        """Which calls started work that took less time than the call."""
+        short: Array = self.device_ticks < self.host_ticks
+        return short
+
+
+def launch_calls(profile: Profile) -> LaunchCalls:
+    """The calls that launched device work."""
+    runs, nodes = profile.executions, profile.nodes
+    pairs = launched(profile)
+    call, first, which, work = np.unique(pairs.call, return_index=True, return_inverse=True, return_counts=True)
+    device = np.zeros(len(call), np.int64)
+    np.add.at(device, which, pairs.device_ticks)
+    delay = np.full(len(call), np.iinfo(np.int64).max)
+    np.minimum.at(delay, which, pairs.delay_ticks)
+
+    own_name = nodes.name[runs.node[call]].astype(np.int64)
+    is_graph = (work > 1) | np.isin(own_name, _graph_launches(profile, own_name))
+    work_name = nodes.name[runs.node[pairs.work[first]]]
+    name = np.where(is_graph, own_name, work_name).astype(np.int64)
+    return LaunchCalls(
+        call=call,
+        name=name,
+        work=work,
+        host_ticks=runs.duration_ticks[call],
+        device_ticks=device,
+        delay_ticks=delay,
+    )
+
+
+def _graph_launches(profile: Profile, names: Ints) -> list[int]:
+    """Which names are those of calls that launch a graph, such as cudaGraphLaunch."""
+    distinct = np.unique(names).tolist()
+    return [name for name in distinct if name >= 0 and "GraphLaunch" in profile.strings[name]]
 
 
 @dataclass(frozen=True)
@@ -107,11 +159,16 @@ def _idle(profile: Profile, lane: int, rows: Ints) -> StreamIdle:
 
 
 def queue_length(profile: Profile, rows: Ints) -> tuple[Ints, Ints]:
-    """How much of some device work is launched and has not started, after each launch and each start, by time."""
+    """How many launches of some device work have not started, after each launch and each start, by time.
+
+    A graph launch is one, and starts with the first work of the graph.
+    """
     runs = profile.executions
     queued = rows[runs.launch[rows] >= 0]
-    time = np.concatenate((runs.start_ticks[runs.launch[queued]], runs.start_ticks[queued]))
-    change = np.repeat([1, -1], len(queued))
+    by_start = queued[np.argsort(runs.start_ticks[queued], kind="stable")]
+    calls, first = np.unique(runs.launch[by_start], return_index=True)
+    time = np.concatenate((runs.start_ticks[calls], runs.start_ticks[by_start[first]]))
+    change = np.repeat([1, -1], len(calls))
     order = np.lexsort((-change, time))
     return time[order], np.cumsum(change[order])
 
@@ -121,64 +178,68 @@ class Launches:
     """Launches of a profile, by what was launched, and the streams that wait for them."""
 
     profile: Profile
-    pairs: Launched
+    calls: LaunchCalls
     streams: tuple[StreamIdle, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The document: times in ps, rows with most delay first; `queue_mean` is `[sum, count]`."""
-        tick, pairs = self.profile.tick_ps, self.pairs
+        tick = self.profile.tick_ps
         return {
-            "launches": len(pairs.work),
-            "short": int(pairs.short.sum()),
-            "delay_ps": int(pairs.delay_ticks.sum()) * tick,
+            "launches": len(self.calls.call),
+            "short": int(self.calls.short.sum()),
+            "delay_ps": int(self.calls.delay_ticks.sum()) * tick,
             "rows": self._rows(),
-            "streams": [
-                {
-                    "device": one.device,
-                    "stream": one.stream,
-                    "count": one.count,
-                    "busy_ps": one.busy_ticks * tick,
-                    "idle_ps": one.idle_ticks * tick,
-                    "host_bound_ps": one.host_bound_ticks * tick,
-                    "kernel_gap_ps": one.kernel_gap_ticks * tick,
-                    "other_ps": one.other_ticks * tick,
-                    "queue_mean": list(one.mean_queue),
-                    "queue_max": one.max_queue,
-                }
-                for one in self.streams
-            ],
+            "streams": [self._stream(stream) for stream in self.streams],
+        }
+
+    def _stream(self, stream: StreamIdle) -> dict[str, Any]:
+        tick = self.profile.tick_ps
+        return {
+            "device": stream.device,
+            "stream": stream.stream,
+            "count": stream.count,
+            "busy_ps": stream.busy_ticks * tick,
+            "idle_ps": stream.idle_ticks * tick,
+            "host_bound_ps": stream.host_bound_ticks * tick,
+            "kernel_gap_ps": stream.kernel_gap_ticks * tick,
+            "other_ps": stream.other_ticks * tick,
+            "queue_mean": list(stream.mean_queue),
+            "queue_max": stream.max_queue,
         }
 
     def _rows(self) -> list[dict[str, Any]]:
-        runs, nodes, pairs = self.profile.executions, self.profile.nodes, self.pairs
-        name, which = np.unique(nodes.name[runs.node[pairs.work]], return_inverse=True)
-        order = np.lexsort((pairs.delay_ticks, which))
-        end = np.cumsum(np.bincount(which, minlength=len(name)))
-        begin = np.append(0, end[:-1])
-        delay = pairs.delay_ticks[order]
-        rank = {share: np.maximum(begin, begin - (-(end - begin) * share // 100) - 1) for share in (50, 95, 100)}
-        sums = {
-            "device_ps": pairs.device_ticks,
-            "host_ps": pairs.host_ticks,
-            "delay_ps": pairs.delay_ticks,
-            "short": pairs.short.astype(np.int64),
-        }
-        columns: dict[str, Ints] = {"count": end - begin}
-        for field, values in sums.items():
-            total = np.zeros(len(name), np.int64)
-            np.add.at(total, which, values)
-            columns[field] = total
-        columns |= {
-            "delay_p50_ps": delay[rank[50]],
-            "delay_p95_ps": delay[rank[95]],
-            "delay_max_ps": delay[rank[100]],
-        }
-        scaled = {f: (v * self.profile.tick_ps if f.endswith("_ps") else v).tolist() for f, v in columns.items()}
-        texts = [self.profile.strings[i] if i >= 0 else "" for i in name.tolist()]
-        rows = [{"name": texts[i]} | {f: v[i] for f, v in scaled.items()} for i in range(len(name))]
+        """One row for each name of what was launched."""
+        calls = self.calls
+        names, which = np.unique(calls.name, return_inverse=True)
+        order = np.argsort(which, kind="stable")
+        end = np.cumsum(np.bincount(which, minlength=len(names)))
+        rows = []
+        for place, name in enumerate(names.tolist()):
+            begin = int(end[place - 1]) if place else 0
+            rows.append(self._row(name, order[begin : end[place]]))
         return sorted(rows, key=lambda row: -row["delay_ps"])
+
+    def _row(self, name: int, members: Ints) -> dict[str, Any]:
+        tick = self.profile.tick_ps
+        calls = self.calls
+        delay = np.sort(calls.delay_ticks[members])
+        return {
+            "name": self.profile.strings[name] if name >= 0 else "",
+            "count": len(members),
+            "device_ps": int(calls.device_ticks[members].sum()) * tick,
+            "host_ps": int(calls.host_ticks[members].sum()) * tick,
+            "delay_ps": int(delay.sum()) * tick,
+            "short": int(calls.short[members].sum()),
+            "delay_p50_ps": nearest_rank(delay, 50) * tick,
+            "delay_p95_ps": nearest_rank(delay, 95) * tick,
+            "delay_max_ps": int(delay[-1]) * tick,
+        }
 
 
 def launches(profile: Profile) -> Launches:
-    """Launch statistics by kernel, and idle time by cause and stream."""
-    return Launches(profile, launched(profile), stream_idle(profile, execution_categories(profile)))
+    """Launch statistics by what was launched, and idle time by cause and stream."""
+    return Launches(
+        profile=profile,
+        calls=launch_calls(profile),
+        streams=stream_idle(profile, execution_categories(profile)),
+    )

@@ -2,48 +2,28 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from stepscope.lenses.trace.categories import (
-    COLLECTIVE,
-    Category,
-    attribute_texts,
-    execution_categories,
-)
+from stepscope.lenses.trace.categories import Category, execution_categories
+from stepscope.lenses.trace.pairing import Calls, PairedCalls, calls_of, pair_calls
 from stepscope.lenses.trace.spans import Spans, overlap
 from stepscope.lenses.trace.step_windows import step_windows
 from stepscope.lenses.trace.utilization import utilization
-from stepscope.model.columns import Array, Ints
+from stepscope.model.arrays import Ints
 from stepscope.model.diagnostic import Diagnostic
-from stepscope.model.profile import NodeKind, Profile
+from stepscope.model.profile import Profile
 
-_KERNEL = re.compile(r"(?:nccl|rccl|hccl|oneccl)(?:Dev)?Kernel_?([A-Za-z0-9]+)", re.IGNORECASE)
 _ITEM_BYTES = {
     "float": 4, "int": 4, "double": 8, "long": 8, "half": 2, "bfloat16": 2, "byte": 1, "char": 1, "bool": 1,
     "short": 2, "float8_e4m3fn": 1, "float8_e5m2": 1,
 }  # fmt: skip
-_LONGEST_NUMBER = 17
-"""Digits: fewer items than that, of any type, are bytes that fit into 64 bits."""
-
-Key = tuple[str, str]
-"""A collective and its process group."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Calls:
-    """The collectives of one rank, in order of time, by the series in which ranks take part together."""
-
-    key: tuple[Key, ...]
-    run: Ints
-    start: Ints
-    duration: Ints
-    bytes: Ints
-    unknown_bytes: Array
+_MOST_ELEMENT_BYTES = 4 * 10**16
+"""More than any memory has: a message of so many bytes is a wrong number."""
+_MOST_NAMED = 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +60,7 @@ class Rank:
     overlap_ps: int
     communication_ps: int
     busy_ps: int
-    calls: _Calls
+    calls: Calls
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,6 +71,7 @@ class Ranks:
         ranks: By rank, then run.
         waiting_ps: Of each rank: how long its collectives took beyond the shortest of all ranks.
         transfer_ps: Of each rank: the shortest durations.
+        unpaired: Of each rank: how many calls have no counterpart in the others.
         last: How often each rank came last to a collective: the others waited, and its own call was the shortest.
         caused_ps: How long others waited for it.
         waits: The waiting of each rank, call by call.
@@ -101,6 +82,7 @@ class Ranks:
     ranks: tuple[Rank, ...]
     waiting_ps: Ints
     transfer_ps: Ints
+    unpaired: Ints
     last: Ints
     caused_ps: Ints
     waits: tuple[CollectiveWaits, ...]
@@ -109,109 +91,179 @@ class Ranks:
 
     def to_json(self) -> dict[str, Any]:
         """The document; times in ps."""
-        ranks = [
-            {
-                "run": one.run,
-                "rank": one.rank if one.rank >= 0 else None,
-                "span_ps": one.span_ps,
-                "computation_ps": one.computation_ps,
-                "overlap_ps": one.overlap_ps,
-                "communication_ps": one.communication_ps,
-                "busy_ps": one.busy_ps,
-                "other_ps": one.span_ps - one.computation_ps - one.overlap_ps - one.communication_ps,
-                "collectives": len(one.calls.start),
-                "transfer_ps": int(self.transfer_ps[i]),
-                "waiting_ps": int(self.waiting_ps[i]),
-                "came_last": int(self.last[i]),
-                "caused_waiting_ps": int(self.caused_ps[i]),
-            }
-            for i, one in enumerate(self.ranks)
-        ]
-        problems = [{"where": p.where, "what": p.what, "count": p.count, "remedy": p.remedy} for p in self.problems]
-        return {"ranks": ranks, "rows": list(self.rows), "problems": problems}
+        ranks = [self._rank(place) for place in range(len(self.ranks))]
+        return {
+            "ranks": ranks,
+            "rows": list(self.rows),
+            "problems": [problem.to_json() for problem in self.problems],
+        }
+
+    def _rank(self, place: int) -> dict[str, Any]:
+        rank = self.ranks[place]
+        parts = rank.computation_ps + rank.overlap_ps + rank.communication_ps
+        return {
+            "run": rank.run,
+            "rank": rank.rank if rank.rank >= 0 else None,
+            "span_ps": rank.span_ps,
+            "computation_ps": rank.computation_ps,
+            "overlap_ps": rank.overlap_ps,
+            "communication_ps": rank.communication_ps,
+            "busy_ps": rank.busy_ps,
+            "other_ps": rank.span_ps - parts,
+            "collectives": len(rank.calls),
+            "unpaired": int(self.unpaired[place]),
+            "transfer_ps": int(self.transfer_ps[place]),
+            "waiting_ps": int(self.waiting_ps[place]),
+            "came_last": int(self.last[place]),
+            "caused_waiting_ps": int(self.caused_ps[place]),
+        }
 
 
 def ranks(profiles: Sequence[Profile]) -> Ranks:
     """Compares the profiles of a job's ranks, one profile a rank.
 
-    The k-th call of a collective in a process group is taken to be the same one in all ranks. Its transfer is the
-    shortest duration of them: who comes last does not wait. Where ranks have different numbers of calls, those that
-    all have are compared.
+    `pair_calls` says which calls belong together. Their transfer is the shortest duration of them: who comes last does
+    not wait. Calls without a counterpart are not compared, and `problems` says how many there are.
     """
-    found = tuple(sorted((_rank(profile) for profile in profiles), key=lambda one: (one.rank, one.run)))
-    together = _Together(found)
+    job = sorted((_rank(profile) for profile in profiles), key=lambda rank: (rank.rank, rank.run))
+    matches = _Matches(job)
+    for paired in pair_calls([rank.calls for rank in job]):
+        matches.add(paired)
     return Ranks(
-        found, together.waiting, together.transfer, together.last, together.caused, together.waits(),
-        tuple(together.rows), tuple(together.problems),
-    )  # fmt: skip
+        ranks=tuple(job),
+        waiting_ps=matches.waiting,
+        transfer_ps=matches.transfer,
+        unpaired=matches.unpaired,
+        last=matches.last,
+        caused_ps=matches.caused,
+        waits=matches.waits(),
+        rows=matches.rows(),
+        problems=tuple(matches.problems),
+    )
 
 
-class _Together:
-    """Matches the calls of ranks, kind by kind."""
+class _Matches:
+    """Adds up what ranks wait for each other, series by series."""
 
-    def __init__(self, found: tuple[Rank, ...]) -> None:
-        count = len(found)
-        self.waiting, self.transfer, self.last, self.caused = (np.zeros(count, np.int64) for _ in range(4))
-        self.rows: list[dict[str, Any]] = []
+    def __init__(self, job: Sequence[Rank]) -> None:
+        count = len(job)
+        self._job = job
+        self.waiting = np.zeros(count, np.int64)
+        self.transfer = np.zeros(count, np.int64)
+        self.unpaired = np.zeros(count, np.int64)
+        self.last = np.zeros(count, np.int64)
+        self.caused = np.zeros(count, np.int64)
         self.problems: list[Diagnostic] = []
         self._waits: list[list[Ints]] = [[np.empty((3, 0), np.int64)] for _ in range(count)]
-        places = [_places(one.calls.key) for one in found]
-        for key in sorted({key for mine in places for key in mine}):
-            self._match(found, key, [mine.get(key, np.empty(0, np.int64)) for mine in places])
+        self._transfer = [np.full(len(rank.calls), -1, np.int64) for rank in job]
+
+    def add(self, paired: PairedCalls) -> None:
+        """Compares the calls of one series."""
+        if len(paired.ranks) < 2:
+            self._add_alone(paired)
+            return
+        self._add_problem(paired)
+        if not paired.calls.shape[1]:
+            return
+        taking_part = np.array(paired.ranks)
+        durations = np.array(
+            [self._job[rank].calls.duration[row] for rank, row in zip(taking_part, paired.calls, strict=True)]
+        )
+        shortest = durations.min(axis=0)
+        waited = durations - shortest
+        late = taking_part[durations.argmin(axis=0)]
+        caused = waited.sum(axis=0)
+        np.add.at(self.last, late[caused > 0], 1)
+        np.add.at(self.caused, late, caused)
+        middle = len(taking_part) // 2
+        level = np.partition(waited, middle, axis=0)[middle]
+        for place, rank in enumerate(paired.ranks):
+            runs = self._job[rank].calls.run[paired.calls[place]]
+            self._waits[rank].append(np.array([runs, waited[place], np.minimum(waited[place], level)]))
+            self._transfer[rank][paired.calls[place]] = shortest
+            self.waiting[rank] += waited[place].sum()
+            self.transfer[rank] += shortest.sum()
+
+    def _add_alone(self, paired: PairedCalls) -> None:
+        """Calls that one rank alone has: nobody to compare with."""
+        (rank,) = paired.ranks
+        count = paired.calls.shape[1] + paired.unpaired[0]
+        if len(self._job) < 2:
+            self.transfer[rank] += self._job[rank].calls.duration[paired.calls[0]].sum()
+            return
+        self.unpaired[rank] += count
+        what = f"{paired.series[0]} calls are in rank {self._job[rank].rank} only{_in_group(paired)}"
+        remedy = "Import the traces of the other ranks of the group"
+        self.problems.append(Diagnostic("collectives", what, count, remedy))
+
+    def _add_problem(self, paired: PairedCalls) -> None:
+        for place, rank in enumerate(paired.ranks):
+            self.unpaired[rank] += paired.unpaired[place]
+        extra = sum(paired.unpaired)
+        if not extra:
+            return
+        compared = paired.calls.shape[1]
+        counts = []
+        for place, rank in enumerate(paired.ranks[:_MOST_NAMED]):
+            counts.append(f"{self._job[rank].rank}: {compared + paired.unpaired[place]}")
+        what = (
+            f"{paired.series[0]} calls{_in_group(paired)} have no counterpart in every rank "
+            f"(calls by rank: {', '.join(counts)})"
+        )
+        remedy = f"StepScope compares {compared} of each. Record the same steps in all ranks"
+        self.problems.append(Diagnostic("collectives", what, extra, remedy))
 
     def waits(self) -> tuple[CollectiveWaits, ...]:
         """The waiting of each rank, call by call."""
         return tuple(CollectiveWaits(*np.concatenate(columns, axis=1)) for columns in self._waits)
 
-    def _match(self, found: tuple[Rank, ...], key: Key, rows: list[Ints]) -> None:
-        taking_part = [i for i, at in enumerate(rows) if len(at)]
-        common = min(len(rows[i]) for i in taking_part)
-        if len({len(rows[i]) for i in taking_part}) > 1:
-            counts = ", ".join(f"{found[i].rank}: {len(rows[i])}" for i in taking_part[:16])
-            what = f"ranks have different numbers of {key[0]} calls ({counts})"
-            extra = sum(len(rows[i]) - common for i in taking_part)
-            self.problems.append(Diagnostic("collectives", what, extra, f"The first {common} of each are compared"))
-        durations = np.array([found[i].calls.duration[rows[i][:common]] for i in taking_part])
-        shortest = durations.min(axis=0)
-        waited = durations - shortest
-        several = len(taking_part) > 1
-        if several:
-            late = durations.argmin(axis=0)
-            caused = waited.sum(axis=0)
-            np.add.at(self.last, np.array(taking_part)[late[caused > 0]], 1)
-            np.add.at(self.caused, np.array(taking_part)[late], caused)
-            middle = len(taking_part) // 2
-            level = np.partition(waited, middle, axis=0)[middle]
-            for place, i in enumerate(taking_part):
-                runs = found[i].calls.run[rows[i][:common]]
-                self._waits[i].append(np.array([runs, waited[place], np.minimum(waited[place], level)]))
-        for place, i in enumerate(taking_part):
-            self.waiting[i] += waited[place].sum()
-            self.transfer[i] += shortest.sum()
-            self.rows.append(_row(found[i], key, rows[i], int(shortest.sum()) if several else None, common))
+    def rows(self) -> tuple[dict[str, Any], ...]:
+        """One row for each kind of collective and rank."""
+        members: dict[tuple[str, str, int], list[int]] = {}
+        for place, rank in enumerate(self._job):
+            for call, key in enumerate(zip(rank.calls.name, rank.calls.group, strict=True)):
+                members.setdefault((*key, place), []).append(call)
+        rows = []
+        for name, group, place in sorted(members):
+            calls = np.array(members[name, group, place])
+            rows.append(_row(self._job[place], calls, self._transfer[place][calls]))
+        return tuple(rows)
 
 
-def _places(keys: Sequence[Key]) -> dict[Key, Ints]:
-    """The calls of each key, in order."""
-    found: dict[Key, list[int]] = {}
-    for place, key in enumerate(keys):
-        found.setdefault(key, []).append(place)
-    return {key: np.array(places, np.int64) for key, places in found.items()}
+def _in_group(paired: PairedCalls) -> str:
+    group, source, destination = paired.series[1], paired.series[3], paired.series[4]
+    words = f" of group {group}" if group else ""
+    return f"{words} from {source} to {destination}" if source >= 0 and destination >= 0 else words
 
 
-def _row(one: Rank, key: Key, at: Ints, transfer: int | None, matched: int) -> dict[str, Any]:
-    calls = one.calls
+def _row(rank: Rank, at: Ints, transfer: Ints) -> dict[str, Any]:
+    """A kind of collective in one rank; `transfer` is -1 for calls without a counterpart."""
+    calls = rank.calls
+    first = int(at[0])
+    matched = transfer >= 0
     return {
-        "run": one.run,
-        "rank": one.rank if one.rank >= 0 else None,
-        "name": key[0],
-        "group": key[1],
+        "run": rank.run,
+        "rank": rank.rank if rank.rank >= 0 else None,
+        "name": calls.name[first],
+        "group": calls.group[first],
         "calls": len(at),
-        "matched": matched,
-        "bytes": None if calls.unknown_bytes[at].any() else sum(calls.bytes[at].tolist()),
+        "matched": int(matched.sum()),
+        "bytes": _bytes(calls, at),
         "latency_ps": int(calls.duration[at].sum()),
-        "transfer_ps": transfer,
+        "transfer_ps": int(transfer[matched].sum()) if matched.any() else None,
     }
+
+
+def _bytes(calls: Calls, at: Ints) -> int | None:
+    """Bytes that collectives take in, None where one of them is unknown."""
+    total = 0
+    for call in at.tolist():
+        each = _ITEM_BYTES.get(calls.dtype[call].lower(), 0)
+        elements = int(calls.elements[call])
+        if not each or elements < 0 or elements * each >= _MOST_ELEMENT_BYTES:
+            return None
+        total += elements * each
+    return total
 
 
 def _rank(profile: Profile) -> Rank:
@@ -236,32 +288,5 @@ def _rank(profile: Profile) -> Rank:
         overlap_ps=both * tick,
         communication_ps=(talked - both) * tick,
         busy_ps=sum(busy) * tick // max(len(busy), 1),
-        calls=_calls(profile, np.flatnonzero(talks)),
+        calls=calls_of(profile, np.flatnonzero(talks)),
     )
-
-
-def _calls(profile: Profile, rows: Ints) -> _Calls:
-    """Collectives on the device; for a rank without any those on the host."""
-    runs, kind = profile.executions, profile.nodes.kind
-    device = kind[runs.node[rows]] == NodeKind.DEVICE
-    rows = rows[device] if device.any() else rows
-    node = runs.node[rows].tolist()
-    named, group = attribute_texts(profile, COLLECTIVE), attribute_texts(profile, "Process Group Name")
-    items, dtype = attribute_texts(profile, "In msg nelems"), attribute_texts(profile, "dtype")
-    keys = tuple((named[n] or _name(profile, n), group[n]) for n in node)
-    size = np.array([_bytes(items[n], dtype[n]) for n in node], np.int64)
-    tick = profile.tick_ps
-    return _Calls(keys, rows, runs.start_ticks[rows] * tick, runs.duration_ticks[rows] * tick, size, size < 0)
-
-
-def _name(profile: Profile, node: int) -> str:
-    text = profile.strings[int(profile.nodes.name[node])]
-    found = _KERNEL.match(text)
-    return found[1] if found else text
-
-
-def _bytes(items: str, dtype: str) -> int:
-    """Bytes that a collective of so many items takes in, -1 when unknown."""
-    each = _ITEM_BYTES.get(dtype.lower(), 0)
-    known = each and items.isdecimal() and len(items) < _LONGEST_NUMBER
-    return int(items) * each if known else -1

@@ -27,6 +27,7 @@ from stepscope.lenses.trace.hand_overs import hand_overs
 from stepscope.lenses.trace.step_windows import StepWindows, step_windows
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import LaneKind, NodeKind, Profile
+from stepscope.statistics import nearest_rank
 
 NONE = -1
 
@@ -494,7 +495,7 @@ def _usual(values: Ints, default: int) -> int:
     known = values[values >= 0]
     if not len(known):
         return default
-    return int(min(np.percentile(known, 25), 4 * default))
+    return min(nearest_rank(np.sort(known), 25), 4 * default)
 
 
 def _previous(lane: Ints, time: Ints, began: Ints, kind: Ints, works: int) -> Ints:

@@ -7,6 +7,7 @@ import numpy as np
 from stepscope.lenses.views.tree import stable_order
 from stepscope.model.columns import Array, Ints
 from stepscope.model.profile import Executions
+from stepscope.statistics import rank_place
 
 _PERCENT = {"min_micros": 0, "p50_micros": 50, "p95_micros": 95, "max_micros": 100}
 
@@ -37,7 +38,7 @@ class CallTimes:
     def column(self, name: str) -> Ints:
         """One of the call fields for each row of the layout; 0 where no single call is recorded."""
         start, count = self._start[:-1], np.diff(self._start)
-        place = np.maximum(-(-count * _PERCENT[name] // 100) - 1, 0)
+        place = rank_place(count, _PERCENT[name])
         out = np.zeros(len(count), np.int64)
         has_calls = count > 0
         out[has_calls] = self._duration[(start + place)[has_calls]]
