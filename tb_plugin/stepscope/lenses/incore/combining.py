@@ -32,25 +32,40 @@ def combine(records: Sequence[InCore], merged_rows: Sequence[Row | None]) -> InC
     strings = StringBuilder()
     rows: list[Row] = []
     for record, merged in zip(records, merged_rows, strict=True):
-        found = [*_own_runs(record), *_as_member(record, merged)]
-        if not found:
+        runs = [*_own_runs(record), *_as_member(record, merged)]
+        if not runs:
             raise OptionError(
                 f"{len(records)} records, of which {record.title or record.header.source!r} belongs to no pair",
                 where="incore",
                 remedy="Choose one record by name or run",
             )
-        rows += found
-    values: Row = {name: [row[name] for row in rows] for name in ("run", "pair", "variant")}
-    values.update({name: [strings(row[name]) if row[name] else -1 for row in rows] for name in _WORDS})
-    values.update({name: np.array([row[name] for row in rows], np.uint64) for name in _STAMPS})
-    clocks = {record.clock_freq_hz for record in records}
+        rows += runs
+
+    columns: Row = {}
+    for name in ("run", "pair", "variant"):
+        columns[name] = [row[name] for row in rows]
+    for name in _WORDS:
+        columns[name] = [_string(strings, row[name]) for row in rows]
+    for name in _STAMPS:
+        columns[name] = np.array([row[name] for row in rows], np.uint64)
+    # Records of different clocks have cycles only.
+    clock_freq_hz = records[0].clock_freq_hz
+    if any(record.clock_freq_hz != clock_freq_hz for record in records):
+        clock_freq_hz = 0
     return InCore(
         header=records[0].header,
-        clock_freq_hz=clocks.pop() if len(clocks) == 1 else 0,
+        clock_freq_hz=clock_freq_hz,
         unit=records[0].unit,
         strings=strings.build(),
-        runs=group(Runs, **values),
+        runs=group(Runs, **columns),
     )
+
+
+def _string(strings: StringBuilder, text: str) -> int:
+    """The index of a text, -1 of an empty one."""
+    if not text:
+        return -1
+    return strings(text)
 
 
 def _own_runs(record: InCore) -> Iterator[Row]:
@@ -59,7 +74,9 @@ def _own_runs(record: InCore) -> Iterator[Row]:
     for index in range(len(runs)):
         row: Row = {f.name: getattr(runs, f.name)[index].item() for f in dataclasses.fields(runs)}
         row.update({word: record.text(row[word]) for word in _WORDS})
-        yield {**row, **_setup(record), "pair": record.pair, "run": -1} if belongs else row
+        if belongs:
+            row |= {**_setup(record), "pair": record.pair, "run": -1}
+        yield row
 
 
 def _as_member(record: InCore, merged: Row | None) -> Iterator[Row]:

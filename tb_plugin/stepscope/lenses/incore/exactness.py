@@ -17,9 +17,14 @@ _MOST_DIGITS = 20
 
 
 def counter_value(text: str) -> int | None:
-    """The 64-bit counter value that a text stands for, None where it stands for none."""
-    value = int(text) if text.isdecimal() and len(text) <= _MOST_DIGITS else -1
-    return value if 0 <= value <= TOP else None
+    """The 64-bit counter value of a text, None where the text is not one."""
+    # The length first: int() of a long text takes long.
+    if not text.isdecimal() or len(text) > _MOST_DIGITS:
+        return None
+    value = int(text)
+    if value > TOP:
+        return None
+    return value
 
 
 def difference(later: NDArray[np.uint64], earlier: NDArray[np.uint64]) -> Array:
@@ -37,7 +42,9 @@ def median_x2(values: Array) -> int | None:
         return None
     ordered = np.sort(values)
     middle = len(ordered) // 2
-    return int(ordered[middle]) + int(ordered[middle if len(ordered) % 2 else middle - 1])
+    if len(ordered) % 2:
+        return 2 * int(ordered[middle])
+    return int(ordered[middle - 1]) + int(ordered[middle])
 
 
 def nearest_rank(values: Array, percent: int) -> int | None:

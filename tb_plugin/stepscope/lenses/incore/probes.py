@@ -56,6 +56,16 @@ class ProbeCost:
 def probe_cost(record: InCore) -> ProbeCost:
     """The probe samples of a record."""
     reads = difference(record.read_pairs.second, record.read_pairs.first)
-    flags, totals = record.envelopes.instrumented, record.envelopes.total_cycles
-    found = (Distribution(s) if len(s) else None for s in (reads, totals[flags], totals[~flags]))
-    return ProbeCost(*found)
+    totals = record.envelopes.total_cycles
+    is_instrumented = record.envelopes.instrumented
+    return ProbeCost(
+        reads=_distribution(reads),
+        instrumented=_distribution(totals[is_instrumented]),
+        uninstrumented=_distribution(totals[~is_instrumented]),
+    )
+
+
+def _distribution(samples: Array) -> Distribution | None:
+    if not len(samples):
+        return None
+    return Distribution(samples)

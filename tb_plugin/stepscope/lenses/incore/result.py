@@ -42,10 +42,17 @@ class InCoreResult:
     @property
     def status(self) -> str:
         """ok, warning, mixed (some invocations are bad), or error."""
-        bad, codes = self.problems.invocations, self.problems.codes
-        if any(p.is_error for p in codes) or (bad and len(bad) == self.record.invocations):
+        bad = self.problems.invocations
+        codes = self.problems.codes
+        if any(problem.is_error for problem in codes):
             return "error"
-        return "mixed" if bad else "warning" if codes else "ok"
+        if bad and len(bad) == self.record.invocations:
+            return "error"
+        if bad:
+            return "mixed"
+        if codes:
+            return "warning"
+        return "ok"
 
     def to_json(self) -> dict[str, Any]:
         """The document; docs/incore.md lists its fields. Absolute stamps are decimal texts, differences integers."""

@@ -72,22 +72,38 @@ def parts(runs: Runs) -> RunParts:
 def pair_up(record: InCore, totals: Array) -> tuple[Pair, ...]:
     """The pairs of the record's runs, in order of first appearance."""
     members: dict[int, dict[int, int]] = {}
-    for row, (number, variant) in enumerate(zip(record.runs.pair.tolist(), record.runs.variant.tolist(), strict=True)):
+    variants = record.runs.variant.tolist()
+    for row, number in enumerate(record.runs.pair.tolist()):
         if number >= 0:
-            members.setdefault(number, {}).setdefault(variant, row)
-    return tuple(_pair(record, number, found, totals) for number, found in members.items())
+            members.setdefault(number, {}).setdefault(variants[row], row)
+    pairs = [_pair(record, number, rows, totals) for number, rows in members.items()]
+    return tuple(pairs)
 
 
-def _pair(record: InCore, number: int, found: dict[int, int], totals: Array) -> Pair:
-    merged, split = found.get(Variant.MERGED, -1), found.get(Variant.SPLIT, -1)
-    if min(merged, split) < 0:
-        return Pair(number, merged, split, (), None)
-    columns = {name: getattr(record.runs, name) for name in _SETUP}
-    mismatch = tuple(name for name, column in columns.items() if column[merged] != column[split])
-    return Pair(number, merged, split, mismatch, int(totals[merged]) - int(totals[split]))
+def _pair(record: InCore, number: int, rows: dict[int, int], totals: Array) -> Pair:
+    """A pair from the row of each of its variants."""
+    merged = rows.get(Variant.MERGED, -1)
+    split = rows.get(Variant.SPLIT, -1)
+    mismatch: list[str] = []
+    total_delta = None
+    if merged >= 0 and split >= 0:
+        total_delta = int(totals[merged]) - int(totals[split])
+        for name in _SETUP:
+            column = getattr(record.runs, name)
+            if column[merged] != column[split]:
+                mismatch.append(name)
+    return Pair(
+        number=number,
+        merged=merged,
+        split=split,
+        mismatch=tuple(mismatch),
+        total_delta=total_delta,
+    )
 
 
 def deltas(pairs: Sequence[Pair]) -> NDArray[Any]:
     """The total deltas of the complete pairs, in their order."""
-    found = [pair.total_delta for pair in pairs if pair.total_delta is not None]
-    return np.array(found, np.int64 if all(-(1 << 63) <= d < 1 << 63 for d in found) else object)
+    values = [pair.total_delta for pair in pairs if pair.total_delta is not None]
+    if all(-(1 << 63) <= value < 1 << 63 for value in values):
+        return np.array(values, np.int64)
+    return np.array(values, object)

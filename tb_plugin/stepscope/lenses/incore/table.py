@@ -43,7 +43,9 @@ def summary_rows(document: Document) -> list[Row]:
     for place, name in enumerate(document["columns"]):
         values = [invocations[number][place] for number in valid]
         far = [valid[index] for index in outliers(values)]
-        note = f"outliers: {_numbers(far)}" if far else ""
+        note = ""
+        if far:
+            note = f"outliers: {_numbers(far)}"
         rows.append({"value": name, "n": len(values)} | quartiles(values) | {"note": note})
     empty = dict.fromkeys(("n", "min", "p25", "median", "p75", "max"))
     for bad in document["bad_invocations"]:
@@ -65,7 +67,9 @@ def pair_rows(document: Document) -> list[Row]:
             for part in _PARTS:
                 row[f"{variant}_{part}"] = run.get(part, run.get(f"{part}_equivalent"))
         gap = row["split_gap"]
-        row["split_overlap"] = None if gap is None else max(-gap, 0)
+        row["split_overlap"] = None
+        if gap is not None:
+            row["split_overlap"] = max(-gap, 0)
         row["total_delta"] = pair["total_delta"]
         rows.append(row)
     return rows
@@ -106,8 +110,14 @@ def _problem(problem: Mapping[str, Any]) -> str:
 
 
 def _numbers(numbers: Sequence[int]) -> str:
-    shown = ", ".join(str(number) for number in numbers[:8])
-    return f"{shown} and {len(numbers) - 8} more" if len(numbers) > 8 else shown
+    listed = ", ".join(str(number) for number in numbers[:_MOST_NUMBERS])
+    more = len(numbers) - _MOST_NUMBERS
+    if more > 0:
+        return f"{listed} and {more} more"
+    return listed
+
+
+_MOST_NUMBERS = 8
 
 
 def _cell(value: Any) -> Any:

@@ -37,38 +37,46 @@ def link(record: InCore, values: U64, ordered: Bools) -> TaskLink | None:
     """Links a task with its boundaries `values` [invocation, boundary]; None where no bounds are given."""
     if not len(record.task_bounds):
         return None
-    bounds = _bounds(record, len(values)) if record.task_unit == record.unit else None
+    bounds = None
+    if record.task_unit == record.unit:
+        bounds = _bounds(record, len(values))
     if bounds is None:
-        return _apart("L2_UNIT")
+        no_stamps = np.empty(0, np.uint64)
+        return _apart("L2_UNIT", start=no_stamps, end=no_stamps)
     start, end = bounds
     if record.task_epoch and record.epoch and record.task_epoch != record.epoch:
-        return TaskLink("L2_EPOCH", start, end, _NONE, _EMPTY, _EMPTY, difference(end, start))
-    within = ordered & (start <= values[:, 0]) & (values[:, -1] <= end)
+        return _apart("L2_EPOCH", start=start, end=end)
     return TaskLink(
-        "",
-        start,
-        end,
-        within,
-        difference(values[:, 0], start),
-        difference(end, values[:, -1]),
-        difference(end, start),
+        code="",
+        start=start,
+        end=end,
+        ordered=ordered & (start <= values[:, 0]) & (values[:, -1] <= end),
+        before=difference(values[:, 0], start),
+        after=difference(end, values[:, -1]),
+        total=difference(end, start),
     )
 
 
-_EMPTY = np.empty(0, np.int64)
-_NONE = np.empty(0, np.bool_)
-
-
-def _apart(code: str) -> TaskLink:
-    stamps = np.empty(0, np.uint64)
-    return TaskLink(code, stamps, stamps, _NONE, _EMPTY, _EMPTY, _EMPTY)
+def _apart(code: str, *, start: U64, end: U64) -> TaskLink:
+    """Bounds that are not combined with the stamps, for the reason that the code names."""
+    return TaskLink(
+        code=code,
+        start=start,
+        end=end,
+        ordered=np.empty(0, np.bool_),
+        before=np.empty(0, np.int64),
+        after=np.empty(0, np.int64),
+        total=difference(end, start),
+    )
 
 
 def _bounds(record: InCore, invocations: int) -> tuple[U64, U64] | None:
-    """M0 and M1 as counter values, or None where they are no integers."""
+    """M0 and M1 as counter values, None where one is not an integer."""
     rows = record.task_bounds
-    values = [[counter_value(record.text(i)) for i in column.tolist()] for column in (rows.start, rows.end)]
-    if any(None in column for column in values):
+    starts = [counter_value(record.text(i)) for i in rows.start.tolist()]
+    ends = [counter_value(record.text(i)) for i in rows.end.tolist()]
+    if None in starts or None in ends:
         return None
-    start, end = (np.array(column, np.uint64) for column in values)
+    start = np.array(starts, np.uint64)
+    end = np.array(ends, np.uint64)
     return np.broadcast_to(start, invocations), np.broadcast_to(end, invocations)
