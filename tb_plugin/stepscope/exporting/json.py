@@ -1,4 +1,4 @@
-"""Documents as JSON text. Absent is null, and so is a number that is not finite."""
+"""Documents as JSON text. None and numbers that are not finite become null."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ import msgspec
 
 
 def to_json(document: Any, indent: int = 0) -> bytes:
-    """A document as JSON, UTF-8.
+    """Encodes a document as UTF-8 JSON.
 
     Args:
-        document: Dictionaries, sequences, texts, numbers, truth values and None.
-        indent: Blanks per level; 0 puts all on one line.
+        document: Dictionaries, sequences, strings, numbers, booleans and None.
+        indent: Spaces per level; 0 puts everything on one line.
     """
     encoded = msgspec.json.encode(document)
-    return msgspec.json.format(encoded, indent=indent) if indent else encoded
+    if not indent:
+        return encoded
+    return msgspec.json.format(encoded, indent=indent)

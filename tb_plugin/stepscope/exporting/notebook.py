@@ -1,4 +1,4 @@
-"""Answers as compact tables in a notebook, and as data frames."""
+"""Results as compact HTML tables in a notebook, and as data frames."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ MOST_TEXT = 120
 
 
 class HtmlTable:
-    """What a notebook shows as a table of its rows."""
+    """A result that a notebook shows as a table of its rows."""
 
     @abstractmethod
     def rows(self) -> list[dict[str, Any]]:
-        """The rows, each with the same columns."""
+        """Returns the rows, each with the same columns."""
 
     def _repr_html_(self) -> str:
-        """The first rows as a table. Every text is escaped."""
+        """Formats the first rows as a table. Every string is escaped."""
         return html_table(self.rows())
 
 
 def data_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
-    """Rows as a pandas DataFrame.
+    """Returns the rows as a pandas DataFrame.
 
     Raises:
         OptionError: pandas is not installed.
@@ -41,21 +41,41 @@ def data_frame(rows: Sequence[Mapping[str, Any]]) -> Any:
 
 
 def html_table(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Rows as an HTML table of at most 30, without columns that are empty throughout."""
+    """Formats at most 30 rows as an HTML table, without columns that are empty in every row."""
     if not rows:
         return "<p>(nothing)</p>"
-    columns = list(dict.fromkeys(name for row in rows for name in row))
-    used = [name for name in columns if any(row.get(name) not in (None, "", [], {}) for row in rows)]
-    head = "".join(f"<th>{escape(name)}</th>" for name in used)
-    body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in used)}</tr>" for row in rows[:MOST_ROWS])
-    more = f"<caption>{MOST_ROWS} of {len(rows):,} rows</caption>" if len(rows) > MOST_ROWS else ""
-    return f"<table>{more}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+    columns = _used_columns(rows)
+    head = "".join(f"<th>{escape(name)}</th>" for name in columns)
+    body = ""
+    for row in rows[:MOST_ROWS]:
+        cells = "".join(_cell(row.get(name)) for name in columns)
+        body += f"<tr>{cells}</tr>"
+    caption = ""
+    if len(rows) > MOST_ROWS:
+        caption = f"<caption>{MOST_ROWS} of {len(rows):,} rows</caption>"
+    return f"<table>{caption}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def _used_columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Returns the columns that some row fills, in order of first appearance."""
+    is_used: dict[str, bool] = {}
+    for row in rows:
+        for name, value in row.items():
+            is_empty = value in (None, "", [], {})
+            is_used[name] = is_used.get(name, False) or not is_empty
+    return [name for name, used in is_used.items() if used]
 
 
 def _cell(value: Any) -> str:
     if isinstance(value, bool) or not isinstance(value, int | float | None):
         text = str(value)
-        short = text if len(text) <= MOST_TEXT else text[: MOST_TEXT - 1] + "…"
-        return f'<td style="text-align:left;white-space:pre">{escape(short)}</td>'
-    text = "—" if value is None else f"{value:,.3f}" if isinstance(value, float) else f"{value:,}"
+        if len(text) > MOST_TEXT:
+            text = text[: MOST_TEXT - 1] + "…"
+        return f'<td style="text-align:left;white-space:pre">{escape(text)}</td>'
+    if value is None:
+        text = "—"
+    elif isinstance(value, float):
+        text = f"{value:,.3f}"
+    else:
+        text = f"{value:,}"
     return f'<td style="text-align:right">{text}</td>'

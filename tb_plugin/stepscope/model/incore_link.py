@@ -10,11 +10,16 @@ import numpy as np
 from stepscope.model.columns import Strings
 from stepscope.model.incore import InCore
 
-_WORDS = {"functions": ("name",), "dependencies": ("source",), "activities": ("lane", "kind"), "cores": ("name",)}
+_WORDS = {
+    "functions": ("name",),
+    "dependencies": ("source",),
+    "activities": ("lane", "kind"),
+    "cores": ("name",),
+}
 
 
 def envelopes(capture: InCore, task: int) -> dict[int, tuple[int, int]]:
-    """The first start and last end of a task in each launch that runs it, by epoch (-1 when not stated)."""
+    """Returns a task's first start and last end in each launch, by epoch (-1 when not stated)."""
     tasks = capture.tasks
     base = int(capture.capture_base)
     bounds: dict[int, tuple[int, int]] = {}
@@ -25,13 +30,16 @@ def envelopes(capture: InCore, task: int) -> dict[int, tuple[int, int]]:
 
 
 def with_capture(record: InCore, capture: InCore) -> InCore:
-    """The record with the capture's tasks; its cores too where the record's slots are the ids of cores."""
-    take_cores = record.slot_map == "core_id"
-    moved: dict[str, Any] = {
-        name: _moved(getattr(capture, name), words, len(record.strings))
-        for name, words in _WORDS.items()
-        if name != "cores" or take_cores
-    }
+    """Returns the record with the capture's tasks.
+
+    It takes the capture's cores too where the record's slots are core ids.
+    """
+    moved: dict[str, Any] = {}
+    for name, words in _WORDS.items():
+        # Only core ids mean the same core in both.
+        if name == "cores" and record.slot_map != "core_id":
+            continue
+        moved[name] = _moved(getattr(capture, name), words, len(record.strings))
     return dataclasses.replace(
         record,
         strings=Strings.of([*record.strings, *capture.strings]),
@@ -44,6 +52,9 @@ def with_capture(record: InCore, capture: InCore) -> InCore:
 
 
 def _moved(group: Any, words: tuple[str, ...], ahead: int) -> Any:
-    """The group with its string indices moved behind another table's strings."""
-    columns = {word: getattr(group, word) for word in words}
-    return dataclasses.replace(group, **{w: np.where(c >= 0, c + ahead, c) for w, c in columns.items()})
+    """Returns the group with its string indices moved behind `ahead` other strings."""
+    columns: dict[str, Any] = {}
+    for word in words:
+        index = getattr(group, word)
+        columns[word] = np.where(index >= 0, index + ahead, index)
+    return dataclasses.replace(group, **columns)

@@ -20,37 +20,48 @@ Row = dict[str, Any]
 
 
 def runs_group(
-    pairs: Iterable[Mapping[str, Any]], split_runs: Iterable[Mapping[str, Any]], strings: StringBuilder
+    pairs: Iterable[Mapping[str, Any]],
+    split_runs: Iterable[Mapping[str, Any]],
+    strings: StringBuilder,
 ) -> Runs:
     """The runs as columns.
 
     Args:
-        pairs: Each `{"pair", "order", "merged": {M0, B, A, M1} or None, "split": {P0, P1, C0, C1} or None}`. A pair or
-            one of its members may say `device`, `inputs` and `configuration`.
+        pairs: Each `{"pair", "order", "merged": {M0, B, A, M1} or None,
+            "split": {P0, P1, C0, C1} or None}`. A pair or one of its members may state
+            `device`, `inputs` and `configuration`.
         split_runs: Each `{"run", P0, P1, C0, C1}`.
         strings: Takes the words.
 
     Raises:
         RecordError: A run lacks a stamp, or a stamp is no 64-bit integer.
     """
-    rows = [_row(run, Variant.SPLIT, f"split_runs[{i}]", run=run.get("run", i)) for i, run in enumerate(split_runs)]
+    rows = []
+    for index, run in enumerate(split_runs):
+        rows.append(_row(run, Variant.SPLIT, f"split_runs[{index}]", run=run.get("run", index)))
     for index, pair in enumerate(pairs):
         rows += _members(pair, index)
     for row in rows:
-        row.update({word: strings(row[word]) if row[word] else -1 for word in _WORDS})
-    values: dict[str, Any] = {name: [row[name] for row in rows] for name in ("run", "pair", "variant", *_WORDS)}
-    values.update({name: np.array([row[name] for row in rows], np.uint64) for name in _COLUMNS})
+        for word in _WORDS:
+            row[word] = strings(row[word]) if row[word] else -1
+    values: dict[str, Any] = {}
+    for name in ("run", "pair", "variant", *_WORDS):
+        values[name] = [row[name] for row in rows]
+    for name in _COLUMNS:
+        values[name] = np.array([row[name] for row in rows], np.uint64)
     return Runs(**values)
 
 
 def _members(pair: Mapping[str, Any], index: int) -> Iterator[Row]:
     where = f"pairs[{index}]"
-    members = {v: pair.get(v.name.lower()) for v in Variant}
+    members = {variant: pair.get(variant.name.lower()) for variant in Variant}
     if not any(members.values()):
         raise RecordError("a pair without a run", where=where, remedy="Give merged, split, or both")
     for variant, member in members.items():
         if member:
-            yield _row({**pair, **member}, variant, f"{where}.{variant.name.lower()}", pair=pair.get("pair", index))
+            values = {**pair, **member}
+            member_where = f"{where}.{variant.name.lower()}"
+            yield _row(values, variant, member_where, pair=pair.get("pair", index))
 
 
 def _row(values: Mapping[str, Any], variant: Variant, where: str, *, run: Any = -1, pair: Any = -1) -> Row:

@@ -1,9 +1,10 @@
-"""Brings timing matrices and slot masks of any shape into [invocation, slot, column] and lists of slots."""
+"""Timing matrices as [invocation, slot, column], and slot masks as one list of slots per invocation."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -22,7 +23,7 @@ _DEFAULT_DIMS: dict[int, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class Matrix:
-    """A timing matrix [invocation, slot, column] with the dimensions that its invocations come from."""
+    """A timing matrix [invocation, slot, column], with the dimensions folded into invocations."""
 
     stamps: U64
     dims: tuple[str, ...] = ()
@@ -30,7 +31,7 @@ class Matrix:
 
 
 def matrix_of(timing: Any, dims: Sequence[str] | None, slot_offset: int | None, invocations: int | None) -> Matrix:
-    """The matrix of what a user gives; see `incore_timing.from_timing` for the arguments."""
+    """Reshapes a user's timing array; see `incore_timing.from_timing` for the arguments."""
     if timing is None:
         return Matrix(np.empty((0, 0, 0), np.uint64))
     array = stamps(timing, "timing")
@@ -40,9 +41,14 @@ def matrix_of(timing: Any, dims: Sequence[str] | None, slot_offset: int | None, 
     array = array.reshape(*shape, array.shape[axis], -1)
     if slot_offset is None:
         return Matrix(array.reshape(-1, *array.shape[-2:]), names[:axis], shape)
-    array = _side_by_side(array, exact(slot_offset, "invocation_slot_offset"), invocations)
-    inner = "layer" if "invocation" in names[:axis] else "invocation"
-    return Matrix(array.reshape(-1, *array.shape[-2:]), (*names[:axis], inner), (*shape, array.shape[-3]))
+    array = _split_slots(array, exact(slot_offset, "invocation_slot_offset"), invocations)
+    outer_dims = names[:axis]
+    inner_dim = "layer" if "invocation" in outer_dims else "invocation"
+    return Matrix(
+        stamps=array.reshape(-1, *array.shape[-2:]),
+        dims=(*outer_dims, inner_dim),
+        shape=(*shape, array.shape[-3]),
+    )
 
 
 def _names(array: U64, dims: Sequence[str] | None) -> tuple[str, ...]:
@@ -51,15 +57,21 @@ def _names(array: U64, dims: Sequence[str] | None) -> tuple[str, ...]:
         raise RecordError(
             f"a timing matrix of shape {array.shape} with dims {list(names)}",
             where="timing",
-            remedy='Name every dimension in dims, among them "slot" before the columns: invocation, slot, field',
+            remedy=('Name every dimension in dims, among them "slot" before the columns: invocation, slot, field'),
         )
     return names
 
 
-def _side_by_side(array: U64, offset: int, invocations: int | None) -> U64:
-    """Cuts [..., slot, column] into [..., invocation, offset, column]; a short last one is filled with zeros."""
+def _split_slots(array: U64, offset: int, invocations: int | None) -> U64:
+    """Splits [..., slot, column] into [..., invocation, offset, column].
+
+    Zeros fill the last invocation where it has fewer slots.
+    """
     slots = array.shape[-2]
-    count = -(-slots // offset) if invocations is None and offset > 0 else exact(invocations or 0, "invocations")
+    if invocations is None and offset > 0:
+        count = -(-slots // offset)
+    else:
+        count = exact(invocations or 0, "invocations")
     if offset <= 0 or count <= 0 or (count - 1) * offset >= slots:
         raise RecordError(
             f"{count} invocations of {offset} slots each in a matrix of {slots} slots",
@@ -75,13 +87,29 @@ def _side_by_side(array: U64, offset: int, invocations: int | None) -> U64:
 def masks_of(
     participating: Any, producers: Any, invocations: int, slot_offset: int | None
 ) -> tuple[Masks, SlotList, SlotList]:
-    """The masks' rows and the slots of both, for one row or for one row per invocation."""
-    first = _rows(participating, invocations, slot_offset, "participating")
-    second = _rows(producers, invocations, slot_offset, "producers")
-    rows = max(len(first), len(second))
-    first, second = (list(part) * rows if len(part) == 1 else part for part in (first, second))
-    masks = Masks(participating_end=_ends(first, rows), producers_end=_ends(second, rows))
-    return masks, SlotList(slot=_joined(first)), SlotList(slot=_joined(second))
+    """Returns the masks' rows, the participating slots and the producers' slots.
+
+    There is one row for all invocations, or one per invocation.
+    """
+    participating_rows = _rows(participating, invocations, slot_offset, "participating")
+    producer_rows = _rows(producers, invocations, slot_offset, "producers")
+    count = max(len(participating_rows), len(producer_rows))
+    participating_rows = _repeated(participating_rows, count)
+    producer_rows = _repeated(producer_rows, count)
+    masks = Masks(
+        participating_end=_ends(participating_rows, count),
+        producers_end=_ends(producer_rows, count),
+    )
+    participating_slots = SlotList(slot=_joined(participating_rows))
+    producer_slots = SlotList(slot=_joined(producer_rows))
+    return masks, participating_slots, producer_slots
+
+
+def _repeated(rows: list[list[int]], count: int) -> list[list[int]]:
+    """Repeats a single row `count` times."""
+    if len(rows) == 1:
+        return rows * count
+    return rows
 
 
 def _ends(rows: Sequence[Sequence[int]], count: int) -> Any:
@@ -89,7 +117,7 @@ def _ends(rows: Sequence[Sequence[int]], count: int) -> Any:
 
 
 def _joined(rows: Sequence[Sequence[int]]) -> Any:
-    return np.array([slot for row in rows for slot in row], np.int64)
+    return np.array(list(chain.from_iterable(rows)), np.int64)
 
 
 def _rows(mask: Any, invocations: int, slot_offset: int | None, where: str) -> list[list[int]]:
@@ -102,26 +130,42 @@ def _rows(mask: Any, invocations: int, slot_offset: int | None, where: str) -> l
             where=where,
             remedy="Give one list of slots, or one per invocation in the matrix's order",
         )
-    return _relative(rows, invocations, slot_offset) if slot_offset else rows
+    if not slot_offset:
+        return rows
+    return _relative(rows, invocations, slot_offset)
 
 
 def _slot_lists(mask: Any, where: str) -> list[list[int]]:
-    """Lists of slots from a list of slots, nested lists, or a boolean array [..., slot]."""
+    """Reads lists of slots from a list of slots, nested lists, or a boolean array [..., slot]."""
     mask = to_numpy(mask)
     if isinstance(mask, np.ndarray) and mask.dtype == np.bool_:
         return [np.flatnonzero(row).tolist() for row in mask.reshape(-1, mask.shape[-1])]
     values = mask.tolist() if hasattr(mask, "tolist") else list(mask)
     rows = [values]
-    while any(isinstance(part, list | tuple) for row in rows for part in row):
-        if not all(isinstance(part, list | tuple) for row in rows for part in row):
-            raise RecordError("slots and lists of slots side by side", where=where, remedy="Give lists of one depth")
-        rows = [part for row in rows for part in row]
-    return [[exact(slot, where) for slot in row] for row in rows]
+    parts = values
+    # Each round removes one level of nesting, until the parts of the rows are slots.
+    while any(isinstance(part, list | tuple) for part in parts):
+        if not all(isinstance(part, list | tuple) for part in parts):
+            raise RecordError(
+                "slots and lists of slots side by side",
+                where=where,
+                remedy="Give lists of one depth",
+            )
+        rows = parts
+        parts = list(chain.from_iterable(rows))
+    slot_lists = []
+    for row in rows:
+        slot_lists.append([exact(slot, where) for slot in row])
+    return slot_lists
 
 
 def _relative(rows: list[list[int]], invocations: int, offset: int) -> list[list[int]]:
-    """Slots counted from their invocation's first. One above the offset shows that they count from the matrix's."""
-    if all(slot < offset for row in rows for slot in row):
+    """Counts slots from the first slot of their invocation."""
+    # A slot at or above the offset shows that the rows count from the first slot of the matrix.
+    if all(slot < offset for slot in chain.from_iterable(rows)):
         return rows
-    every = rows * invocations if len(rows) == 1 else rows
-    return [[s - k * offset for s in row if k * offset <= s < (k + 1) * offset] for k, row in enumerate(every)]
+    relative = []
+    for invocation, row in enumerate(_repeated(rows, invocations)):
+        first = invocation * offset
+        relative.append([slot - first for slot in row if first <= slot < first + offset])
+    return relative

@@ -62,15 +62,22 @@ def _named(slot: int, engine: Engine, number: int) -> Core:
 
 def _by_core_id(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
     kinds = slot_map.get("core_types")
-    known = [str(kind).lower() for kind in kinds] if isinstance(kinds, list | tuple) else []
+    known: list[str] = []
+    if isinstance(kinds, list | tuple):
+        known = [str(kind).lower() for kind in kinds]
     for slot in range(slots):
-        engine = _ENGINES.get(known[slot], Engine.UNKNOWN) if slot < len(known) else Engine.UNKNOWN
-        name = f"core_{slot}" if engine is Engine.UNKNOWN else f"{engine.name}_{slot}"
-        yield Core(slot, name, engine, slot)
+        engine = Engine.UNKNOWN
+        if slot < len(known):
+            engine = _ENGINES.get(known[slot], Engine.UNKNOWN)
+        if engine is Engine.UNKNOWN:
+            yield Core(slot, f"core_{slot}", engine, slot)
+        else:
+            yield _named(slot, engine, slot)
 
 
 def _by_block(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
-    num_aic, aiv_per_aic = _needed(slot_map, "num_aic", 1 << 12), _needed(slot_map, "aiv_per_aic", 1 << 4)
+    num_aic = _needed(slot_map, "num_aic", 1 << 12)
+    aiv_per_aic = _needed(slot_map, "aiv_per_aic", 1 << 4)
     for block in range(num_aic):
         yield _named(block, Engine.AIC, block)
     for core in range(num_aic * aiv_per_aic):
@@ -80,20 +87,27 @@ def _by_block(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
 def _by_threes(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
     for slot in range(slots):
         block, member = divmod(slot, 3)
-        yield _named(slot, Engine.AIV, 2 * block + member - 1) if member else _named(slot, Engine.AIC, block)
+        # The AIC of a block comes first, then its two AIVs.
+        if member == 0:
+            yield _named(slot, Engine.AIC, block)
+        else:
+            yield _named(slot, Engine.AIV, 2 * block + member - 1)
 
 
 def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
     table = slot_map.get("slots")
     if isinstance(table, Mapping):
         table = [{"name": name, "slot": slot} for name, slot in table.items()]
-    elif isinstance(table, list | tuple) and table and all(isinstance(slot, int) for slot in table):
-        table = [{"name": f"core_{core}", "slot": slot, "core": core} for core, slot in enumerate(table)]
-    if not isinstance(table, Sequence) or not all(isinstance(row, Mapping) and "slot" in row for row in table):
+    elif _is_slot_list(table):
+        slot_of_core = table
+        table = []
+        for core, slot in enumerate(slot_of_core):
+            table.append({"name": f"core_{core}", "slot": slot, "core": core})
+    if not _is_row_list(table):
         raise RecordError(
             f"a slot map of kind table whose slots are {table!r:.80}",
             where="slot_map.slots",
-            remedy='Give {"AIC_0": 0, ...}, a list of {"slot", "name", "engine", "core"}, or the slot of each core',
+            remedy=('Give {"AIC_0": 0, ...}, a list of {"slot", "name", "engine", "core"}, or the slot of each core'),
         )
     for row in table:
         slot = exact(row["slot"], "slot_map.slots")
@@ -102,10 +116,26 @@ def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
         yield Core(slot, name, engine, exact(row.get("core", -1), "slot_map.slots"))
 
 
+def _is_slot_list(table: Any) -> bool:
+    """Whether a table is a non-empty list of integers: the slot of each core."""
+    if not isinstance(table, list | tuple) or not table:
+        return False
+    return all(isinstance(slot, int) for slot in table)
+
+
+def _is_row_list(table: Any) -> bool:
+    """Whether a table is a sequence of rows that state their slot."""
+    if not isinstance(table, Sequence):
+        return False
+    return all(isinstance(row, Mapping) and "slot" in row for row in table)
+
+
 def _needed(slot_map: Mapping[str, Any], key: str, most: int) -> int:
     if key not in slot_map:
         raise RecordError(
-            f"a slot map of kind {slot_map['kind']} without {key}", where="slot_map", remedy=f"Give {key} as an integer"
+            f"a slot map of kind {slot_map['kind']} without {key}",
+            where="slot_map",
+            remedy=f"Give {key} as an integer",
         )
     value = exact(slot_map[key], f"slot_map.{key}")
     if not 0 <= value <= most:
