@@ -68,10 +68,9 @@ def _split_slots(array: U64, offset: int, invocations: int | None) -> U64:
     Zeros fill the last invocation where it has fewer slots.
     """
     slots = array.shape[-2]
+    count = exact(invocations or 0, "invocations")
     if invocations is None and offset > 0:
         count = -(-slots // offset)
-    else:
-        count = exact(invocations or 0, "invocations")
     if offset <= 0 or count <= 0 or (count - 1) * offset >= slots:
         raise RecordError(
             f"{count} invocations of {offset} slots each in a matrix of {slots} slots",

@@ -95,7 +95,7 @@ def _by_threes(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
 
 
 def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
-    table = slot_map.get("slots")
+    table: Any = slot_map.get("slots")
     if isinstance(table, Mapping):
         table = [{"name": name, "slot": slot} for name, slot in table.items()]
     elif _is_slot_list(table):

@@ -1,4 +1,4 @@
-"""What each route answers. Read-only, and nothing here works anything out: the queries do."""
+"""The response of each route. Routes are read-only; `panel` builds the documents."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ REFRESH_S = 1.0
 
 
 class Routes:
-    """The answers of one TensorBoard process."""
+    """The routes of one TensorBoard process."""
 
     def __init__(self, context: base_plugin.TBContext) -> None:
         self._context = context
@@ -37,16 +37,18 @@ class Routes:
         self._documents = documents.routes()
 
     def answer(self, name: str, request: wrappers.Request) -> Answer:
-        """The answer of a route."""
+        """Returns the response of a route."""
         if name == "options":
             return json_answer(documents.option_tables())
         if name == "openapi":
             return json_answer(openapi())
-        query = Query(self._source(request), {key: request.args.getlist(key) for key in request.args})
+        values = {key: request.args.getlist(key) for key in request.args}
+        query = Query(self._source(request), values)
         if name == "export":
             file = export_file(query)
             disposition = f'attachment; filename="{file.name}"'
-            return Answer(file.content, file.content_type, headers=(("Content-Disposition", disposition),))
+            headers = (("Content-Disposition", disposition),)
+            return Answer(file.content, file.content_type, headers=headers)
         return json_answer(self._documents[name](query))
 
     def has_records(self) -> bool:
@@ -75,4 +77,5 @@ class Routes:
             return StoreCatalog(LocalStore(os.path.expanduser(logdir)))
         environ = request.environ if request is not None else {}
         experiment = plugin_util.experiment_id(environ)
-        return StoreCatalog(ProviderStore(self._context.data_provider, plugin_util.context(environ), experiment))
+        context = plugin_util.context(environ)
+        return StoreCatalog(ProviderStore(self._context.data_provider, context, experiment))

@@ -13,6 +13,7 @@ from pathlib import Path, PurePath
 
 from stepscope.errors import OptionError, StepscopeError, UnrecognisedSource
 from stepscope.lenses.throughput.scalars import rate_scalars
+from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.throughput import Throughput
 from stepscope.sources import registry
 from stepscope.sources.format import FileGroup, Imported, NamedRecord
@@ -113,13 +114,13 @@ def import_files(
     name: str | None = None,
     bar: bool = False,
 ) -> Iterator[Outcome]:
-    """Imports files, each on its own: one that cannot be read does not stop the others.
+    """Imports files one by one. An unreadable file does not stop the others.
 
     Args:
         files: The groups of files, each with the folder that its run goes into, from `expand`.
         logdir: The log directory to write to.
         pool: Any executor; None reads in this process.
-        run: The run to write to; by default the one that the file says.
+        run: The run to write to; by default the run that the file names.
         name: The name of the records; by default the one that the source gives.
         bar: Whether to show a progress bar on a terminal.
     """
@@ -128,19 +129,20 @@ def import_files(
     shown = bar and sys.stderr.isatty()
     if pool is None:
         for group, folder in files:
-            yield import_group(group, os.path.join(logdir, folder), run, name, shown)
+            target = os.path.join(logdir, folder)
+            yield import_group(group, target, run=run, name=name, bar=shown)
         return
     waiting: list[Future[Outcome]] = []
     for group, folder in files:
         target = os.path.join(logdir, folder)
-        waiting.append(pool.submit(import_group, group, target, run, name))
+        waiting.append(pool.submit(import_group, group, target, run=run, name=name))
     for done in tqdm(as_completed(waiting), total=len(waiting), unit="file", disable=not shown):
         yield done.result()
 
 
 def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
     """Imports one file or folder. Never raises: an import of hundreds goes on."""
-    return import_group(FileGroup((path,)), logdir, run, name, bar)
+    return import_group(FileGroup((path,)), logdir, run=run, name=name, bar=bar)
 
 
 def import_group(group: FileGroup, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
@@ -158,8 +160,12 @@ def import_group(group: FileGroup, logdir: str, run: str | None, name: str | Non
     except Exception as error:
         message = f"{path}: {type(error).__name__}: {error}. Report this with the file."
         return Outcome(label, error=message)
-    losses = [loss for named in imported.records for loss in named.record.header.losses]
-    warnings = [f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip() for loss in dict.fromkeys(losses)]
+    losses: dict[Diagnostic, None] = {}
+    for named in imported.records:
+        losses.update(dict.fromkeys(named.record.header.losses))
+    warnings = []
+    for loss in losses:
+        warnings.append(f"{path}: {loss.where}: {loss.what}. {loss.remedy}".rstrip())
     return Outcome(
         path=label,
         run=", ".join(records_of),
@@ -169,25 +175,26 @@ def import_group(group: FileGroup, logdir: str, run: str | None, name: str | Non
 
 
 def _by_run(imported: Imported, run: str, file_name: str) -> dict[str, list[NamedRecord]]:
-    """The records of each run. Several runs lie below the run that the user names."""
+    """Groups records by run. Several runs go below the run that the user names."""
     names = {imported.run_of(named) for named in imported.records}
     records_of: dict[str, list[NamedRecord]] = {}
     for named in imported.records:
         run_name = imported.run_of(named) or file_name
         if run:
             run_name = run if len(names) == 1 else f"{run}/{run_name}"
-        # The name of a file may be of bytes that are no text.
+        # A file name may hold bytes that are not valid UTF-8.
         readable_name = run_name.encode("utf-8", "replace").decode()
         records_of.setdefault(readable_name, []).append(named)
     return records_of
 
 
 def _directory(logdir: str, run: str) -> Path:
-    """The directory of a run. A file's content may name the run: it must not lead out of the log directory.
+    """Returns the directory of a run.
 
     Raises:
-        OptionError: It would.
+        OptionError: The run lies outside the log directory.
     """
+    # The content of a file may name the run, so the name is not to be trusted.
     if PurePath(run).is_absolute() or ".." in PurePath(run).parts:
         raise OptionError(f"run {run!r:.200} lies outside the log directory", remedy="Choose a name with --run")
     return Path(logdir, run)
@@ -207,6 +214,12 @@ def _read(files: Sequence[Path], bar: bool) -> Imported:
         return registry.read_group(files, tell)
 
 
+def _write_scalars(sink: EventFileSink, record: Throughput) -> None:
+    for scalar in rate_scalars(record):
+        values = {scalar.tag: scalar.value}
+        sink.add_scalars(values, step=scalar.step, wall_time_s=scalar.wall_time_s)
+
+
 def _write(records: Sequence[NamedRecord], directory: Path, name: str | None) -> list[str]:
     sink = EventFileSink(str(directory))
     try:
@@ -216,8 +229,7 @@ def _write(records: Sequence[NamedRecord], directory: Path, name: str | None) ->
             steps = None if named.step is None else (named.step, named.step)
             tags.append(writer.write(named.record, name=name or named.name, steps=steps))
             if isinstance(named.record, Throughput):
-                for scalar in rate_scalars(named.record):
-                    sink.add_scalars({scalar.tag: scalar.value}, step=scalar.step, wall_time_s=scalar.wall_time_s)
+                _write_scalars(sink, named.record)
         return tags
     finally:
         sink.close()

@@ -41,8 +41,11 @@ class RateTracker:
         *,
         smooth_factor: float | None = None,
     ) -> None:
-        chosen = smooth_factor if smoothing is None else smoothing
-        self.smoothing = default_smoothing() if chosen is None else chosen
+        if smoothing is None:
+            smoothing = smooth_factor
+        if smoothing is None:
+            smoothing = default_smoothing()
+        self.smoothing = smoothing
         self._clock = clock
         self._start: int
         self._last: int
@@ -73,7 +76,9 @@ class RateTracker:
     def global_rate(self) -> float:
         """Samples per second since the start, 0.0 before any time has passed. Asking changes nothing."""
         elapsed_ns = self._clock() - self._start
-        return self.total_count / (elapsed_ns / NS_PER_SECOND) if elapsed_ns > 0 else 0.0
+        if elapsed_ns <= 0:
+            return 0.0
+        return self.total_count / (elapsed_ns / NS_PER_SECOND)
 
     def reset(self) -> None:
         """Forgets the counts and the previous rate, and starts now."""

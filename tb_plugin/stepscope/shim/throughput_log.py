@@ -138,7 +138,10 @@ class ThroughputLog:
             self._turn(step)
 
     def _add_other(self, count: Any, step: Any) -> tuple[int, int]:
-        """A mark whose count or step is no plain integer. Answers both; 0 at the last step where one is wrong."""
+        """Adds a mark whose count or step is not a plain integer.
+
+        Returns both; 0 at the last step where one of them is invalid.
+        """
         with self._lock:
             self._buffers.repair()
         mark = f"count {shown(count)} at step {shown(step)}"
@@ -152,18 +155,21 @@ class ThroughputLog:
         return number, whole
 
     def _turn(self, step: int) -> None:
-        """A step outside the interval between two samples: the first one, one to sample at, or one that goes back."""
-        every, first = self.settings.every, self._high < self._low
+        """Handles a step outside the current interval: the first, one to sample at, or a step back."""
+        every = self.settings.every
+        first = self._high < self._low
         if first:
             self._owner.wake()
         if first and self.closed:
             self._owner.failed(f"marks of {self.settings.name}", RuntimeError("series is closed"))
         if every is None:
-            self._low, self._high = -sys.maxsize, sys.maxsize
+            self._low = -sys.maxsize
+            self._high = sys.maxsize
             return
         reached = step // every * every
         due = step == reached if first else step >= self._high
-        self._low, self._high = reached, reached + every
+        self._low = reached
+        self._high = reached + every
         if due and step > 0:
             self.sample(step)
 
@@ -179,23 +185,28 @@ class ThroughputLog:
             self._buffers.add_sample(step, self._now_ns)
             self._tracker.add(self._fresh)
             self._fresh = 0
-            local, average = self._tracker.rate(), self._tracker.global_rate()
+            local = self._tracker.rate()
+            average = self._tracker.global_rate()
         self._note_scalars(step, local, average)
         if self.settings.print_every and step % self.settings.print_every == 0:
             self._print(step, local, average)
         return local, average
 
     def _known_step(self, step: Any) -> int:
-        known = None if step is None else self._known(integer, step, f"step {shown(step)}")
-        return self._step if known is None else known
+        if step is None:
+            return self._step
+        known = self._known(integer, step, f"step {shown(step)}")
+        if known is None:
+            return self._step
+        return known
 
     def _known(self, read: Callable[[Any], T], value: Any, what: str) -> T | None:
-        """What is read of a value; None, counted and said as a failure, where it cannot be."""
-        found = tried(read, value)
-        if isinstance(found, Exception):
-            self._owner.failed(f"{what} in {self.settings.name}", found)
+        """Reads a value; reports a failure and returns None where it is invalid."""
+        result = tried(read, value)
+        if isinstance(result, Exception):
+            self._owner.failed(f"{what} in {self.settings.name}", result)
             return None
-        return found
+        return result
 
     def _print(self, step: int, local: float, average: float) -> None:
         try:
@@ -206,7 +217,8 @@ class ThroughputLog:
     def _note_scalars(self, step: int, local: float, average: float) -> None:
         settings = self.settings
         wall_time_s = (self._wall_ns + self._now_ns - self._base_ns) / NS_PER_SECOND
-        prefix, unit = settings.scalar_prefix, settings.unit
+        prefix = settings.scalar_prefix
+        unit = settings.unit
         values = {f"{prefix}local_{unit}_per_sec": local, f"{prefix}avg_{unit}_per_sec": average}
         if settings.batch_size:
             values[f"{prefix}avg_steps_per_sec"] = average / settings.batch_size
@@ -333,7 +345,8 @@ class ThroughputLog:
         self._written = (rows, 0)
 
     def _record(self, content: Snapshot, now_ns: int, *, tail_after: tuple[int, ...]) -> Throughput:
-        settings, base_ns = self.settings, self._base_ns
+        settings = self.settings
+        base_ns = self._base_ns
         words, spans = content.span_group(base_ns, now_ns)
         record = Throughput(
             name=settings.name,
@@ -412,4 +425,6 @@ def console_line(settings: SeriesSettings, step: int, local: float, average: flo
 
 def format_rate(rate: float) -> str:
     """A rate below 1 with three significant digits, others with two decimals."""
-    return f"{rate:.3g}" if 0 < rate < 1 else f"{rate:.2f}"
+    if 0 < rate < 1:
+        return f"{rate:.3g}"
+    return f"{rate:.2f}"

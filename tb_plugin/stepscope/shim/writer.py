@@ -333,13 +333,17 @@ def _of_rank(target: Any, header: Header) -> Any:
 
 
 def _header(job: str | None, rank: int | None, world_size: int | None) -> Header:
-    return Header(
-        job=word("job", job) if job is not None else _environment("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID") or "",
-        rank=whole("rank", rank, -1) if rank is not None else _number("RANK", "SLURM_PROCID", absent=-1),
-        world_size=whole("world_size", world_size, 0)
-        if world_size is not None
-        else _number("WORLD_SIZE", "SLURM_NTASKS", absent=0),
-    )
+    """Returns a header with the values given, else those that torchrun or Slurm set."""
+    known_job = _environment("TORCHELASTIC_RUN_ID", "SLURM_JOB_ID") or ""
+    known_rank = _number("RANK", "SLURM_PROCID", absent=-1)
+    known_world_size = _number("WORLD_SIZE", "SLURM_NTASKS", absent=0)
+    if job is not None:
+        known_job = word("job", job)
+    if rank is not None:
+        known_rank = whole("rank", rank, -1)
+    if world_size is not None:
+        known_world_size = whole("world_size", world_size, 0)
+    return Header(job=known_job, rank=known_rank, world_size=known_world_size)
 
 
 def _interval(flush_secs: Any) -> float:
@@ -365,7 +369,9 @@ def _environment(*names: str) -> str | None:
 
 def _number(*names: str, absent: int) -> int:
     text = _environment(*names)
-    return int(text) if text is not None and text.isdecimal() and len(text) < _LONGEST_NUMBER else absent
+    if text is None or not text.isdecimal() or len(text) >= _LONGEST_NUMBER:
+        return absent
+    return int(text)
 
 
 # Strong references: a writer that the user lost still has data to write.

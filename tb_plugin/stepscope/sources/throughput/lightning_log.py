@@ -93,17 +93,25 @@ def _per_second(match: re.Match[str]) -> float | None:
     value = log_text.number(match[1])
     if not value:
         return None
-    return value if match[2] == "it/s" else 1.0 / value
+    if match[2] == "it/s":
+        return value
+    return 1.0 / value
 
 
 def _lines(bars: Sequence[_Bar]) -> list[Line]:
-    """A line for each state in which batches or seconds moved on; the bar is printed again when metrics change."""
+    """Returns a line for each bar that counts further batches."""
+    # Lightning prints the bar again when only its metrics change.
     lines: list[Line] = []
-    epoch, before, seconds, base = -1, 0, 0, 0
+    epoch = -1
+    before = 0
+    seconds = 0
+    base = 0
     for bar in bars:
         if bar.epoch != epoch:
             base += before
-            epoch, before, seconds = bar.epoch, 0, 0
+            epoch = bar.epoch
+            before = 0
+            seconds = 0
         if bar.done <= before or bar.seconds < seconds:
             continue
         lines.append(
@@ -115,7 +123,8 @@ def _lines(bars: Sequence[_Bar]) -> list[Line]:
                 precision=bar.rate or 0.0,
             )
         )
-        before, seconds = bar.done, bar.seconds
+        before = bar.done
+        seconds = bar.seconds
     return lines
 
 

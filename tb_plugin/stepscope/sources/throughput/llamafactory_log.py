@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 from stepscope.errors import DamagedSource
@@ -19,7 +18,9 @@ from stepscope.sources.throughput.log_marks import loggers
 from stepscope.sources.throughput.stated_series import Line, StatedSeries, record_of
 
 _ELAPSED = re.compile(r"^(?:(\d+) days?, )?(\d+):(\d\d):(\d\d)(?:\.\d+)?$")
-DAY_S, HOUR_S, MINUTE_S = 86_400, 3_600, 60
+DAY_S = 86_400
+HOUR_S = 3_600
+MINUTE_S = 60
 
 
 def recognise(path: Path, head: bytes) -> bool:
@@ -58,8 +59,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
 
 def _entries(path: Path, progress: Progress | None) -> tuple[list[dict[str, object]], list[int]]:
-    """Entries of training, and the numbers of lines that cannot be read."""
-    entries, broken = [], []
+    """Returns the training entries, and the numbers of lines that cannot be read."""
+    entries = []
+    broken = []
     for number, text in enumerate(log_text.lines(path, progress), 1):
         start = text.find('{"current_steps"')
         if start < 0:
@@ -82,38 +84,57 @@ def _elapsed_ns(entry: dict[str, object]) -> int | None:
         return None
     days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
     total_s = days * DAY_S + hours * HOUR_S + minutes * MINUTE_S + seconds
-    return total_s * log_text.NS_PER_SECOND if total_s < figures.LARGEST // log_text.NS_PER_SECOND else None
+    if total_s >= figures.LARGEST // log_text.NS_PER_SECOND:
+        return None
+    return total_s * log_text.NS_PER_SECOND
 
 
 def _lines(entries: list[dict[str, object]], *, tokens: bool) -> list[Line]:
-    """Lines of the entries: an elapsed time or a step that goes back is of a process that resumed the run."""
+    """Returns a line per entry, in sessions.
+
+    An elapsed time or a step that goes back shows that a new process resumed the run.
+    """
     lines: list[Line] = []
-    session, last_ns, last_total, last_step = 0, 0, 0, 0
+    session = 0
+    last_ns = 0
+    last_total = 0
+    last_step = 0
     for entry in entries:
-        step, elapsed_ns = figures.whole(entry.get("current_steps")) or 0, _elapsed_ns(entry) or 0
+        step = figures.whole(entry.get("current_steps")) or 0
+        elapsed_ns = _elapsed_ns(entry) or 0
         total = figures.whole(entry.get("total_tokens")) if tokens else step
-        fresh = bool(lines) and (elapsed_ns < last_ns or step < last_step)
-        if bool(lines) and not fresh and step == last_step:
+        is_resumed = bool(lines) and (elapsed_ns < last_ns or step < last_step)
+        if lines and not is_resumed and step == last_step:
             continue
-        if fresh:
-            session, last_ns = session + 1, 0
-        known = total is not None and total >= last_total
-        # What a resumed process trained before its first entry stands nowhere where steps were done again.
-        line = Line(
-            step=step,
-            duration_ns=elapsed_ns - last_ns,
-            count=total - last_total if known and total is not None else None,
-            average=_stated(entry, tokens=tokens),
-            session=session,
+        if is_resumed:
+            session += 1
+            last_ns = 0
+        count = None
+        # The log does not state what a resumed process trained before its first entry where
+        # steps were done again.
+        repeats_steps = is_resumed and step <= last_step
+        if total is not None and total >= last_total and not repeats_steps:
+            count = total - last_total
+        lines.append(
+            Line(
+                step=step,
+                duration_ns=elapsed_ns - last_ns,
+                count=count,
+                average=_stated(entry, tokens=tokens),
+                session=session,
+            )
         )
-        lines.append(line if not fresh or step > last_step else replace(line, count=None))
-        last_ns, last_step = elapsed_ns, step
-        last_total = total if total is not None else last_total
+        last_ns = elapsed_ns
+        last_step = step
+        if total is not None:
+            last_total = total
     return lines
 
 
 def _stated(entry: dict[str, object], *, tokens: bool) -> float | None:
-    return figures.rate(entry.get("throughput")) if tokens else None
+    if not tokens:
+        return None
+    return figures.rate(entry.get("throughput"))
 
 
 FORMAT = Format("llamafactory_log", "trainer_log.jsonl of LlamaFactory", recognise, read)

@@ -112,11 +112,15 @@ def _block(start: Line, stop: Line) -> Block:
 
 def _best(blocks: Sequence[Block], ends: Sequence[int | None]) -> tuple[str, list[int] | None]:
     """The reading that the fewest lines contradict; of equals the most usual one."""
-    best, totals, least = "", None, -1
+    best = ""
+    totals: list[int] | None = None
+    fewest = -1
     for name, reading in _readings(blocks, ends).items():
-        contradicted = len(_mismatches(blocks, ends, reading))
-        if least < 0 or contradicted < least:
-            best, totals, least = name, reading, contradicted
+        mismatches = len(_mismatches(blocks, ends, reading))
+        if fewest < 0 or mismatches < fewest:
+            best = name
+            totals = reading
+            fewest = mismatches
     return best, totals
 
 
@@ -197,8 +201,15 @@ def counted_by_epochs(lines: Sequence[Line]) -> Counted | None:
     trained = [samples(block.epochs) for block in blocks]
     if blocks and min(trained) > 0 and len(blocks) > 1:
         ends = [block.stop_ns for block in blocks]
-        return Counted(blocks[0].start_ns, 0, ends, list(accumulate(trained)), [])
-    return _of_epochs(lines, samples(1.0) if train_samples else 0) or _of_evaluations(lines, samples)
+        return Counted(
+            start_ns=blocks[0].start_ns,
+            before=0,
+            time_ns=ends,
+            total=list(accumulate(trained)),
+            losses=[],
+        )
+    epoch_samples = samples(1.0) if train_samples else 0
+    return _of_epochs(lines, epoch_samples) or _of_evaluations(lines, samples)
 
 
 def _of_epochs(lines: Sequence[Line], epoch_samples: int) -> Counted | None:
@@ -209,8 +220,10 @@ def _of_epochs(lines: Sequence[Line], epoch_samples: int) -> Counted | None:
         return None
     if not stops:
         stops = [*starts[1:], *(line.time_ns for line in lines if line.key == "run_stop")]
+    if not stops:
+        return None
     totals = [epoch_samples * number for number in range(1, len(stops) + 1)]
-    return Counted(starts[0], 0, stops, totals, []) if stops else None
+    return Counted(start_ns=starts[0], before=0, time_ns=stops, total=totals, losses=[])
 
 
 def _of_evaluations(lines: Sequence[Line], samples: Callable[[float | None], int]) -> Counted | None:
@@ -225,4 +238,6 @@ def _of_evaluations(lines: Sequence[Line], samples: Callable[[float | None], int
         if total and (not totals or total > totals[-1]):
             times.append(line.time_ns)
             totals.append(total)
-    return Counted(start, 0, times, totals, []) if start is not None and totals else None
+    if start is None or not totals:
+        return None
+    return Counted(start_ns=start, before=0, time_ns=times, total=totals, losses=[])

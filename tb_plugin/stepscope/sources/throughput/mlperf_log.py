@@ -23,12 +23,13 @@ from stepscope.sources.throughput.mlperf_counts import Counted, counted, counted
 from stepscope.sources.throughput.mlperf_lines import Line, parse, value_of
 
 SPAN_WORDS = ("evaluation", "pause")
-EVALUATION, PAUSE = 0, 1
+EVALUATION = 0
+PAUSE = 1
 STEP_KEYS = ("step", "step_num", "samples_count", "epoch_num")
 
 
 def recognise(path: Path, head: bytes) -> bool:
-    """Whether it has MLPerf lines."""
+    """Whether the file has MLPerf lines."""
     return "mlperf" in loggers(path, head)
 
 
@@ -36,7 +37,7 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     """Reads an MLPerf log.
 
     Raises:
-        DamagedSource: It states neither counts nor throughput.
+        DamagedSource: The log states neither counts nor throughput.
     """
     lines, broken = parse(log_text.lines(path, progress))
     stated = [line for line in lines if line.key == "tracked_stats" and _throughput(line) is not None]
@@ -49,14 +50,15 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             where=str(path),
             remedy="Give the whole result log",
         )
-    record = _record(path.name, lines, stated, blocks, broken)
+    record = _record(source=path.name, lines=lines, stated=stated, blocks=blocks, broken=broken)
     last = int(record.samples.step.max()) if len(record.samples) else None
     return Imported((NamedRecord("train", record, last),), path.name.partition(".")[0])
 
 
 def _throughput(line: Line) -> float | None:
-    value = line.value.get("throughput") if isinstance(line.value, dict) else None
-    return figures.rate(value)
+    if not isinstance(line.value, dict):
+        return None
+    return figures.rate(line.value.get("throughput"))
 
 
 def _record(
@@ -70,7 +72,11 @@ def _record(
         losses.append(
             Diagnostic(f"line {broken[0]}", "MLPerf lines that cannot be read", len(broken), "Copy the log again")
         )
-    marks, samples = (Marks(), _stated_samples(stated, base)) if blocks is None else _counts(blocks, batch_size)
+    if blocks is None:
+        marks = Marks()
+        samples = _stated_samples(stated, base)
+    else:
+        marks, samples = _counts(blocks, batch_size)
     return Throughput(
         header=Header(
             job=str(value_of(lines, "submission_benchmark") or ""),

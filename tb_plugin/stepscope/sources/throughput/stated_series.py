@@ -138,7 +138,9 @@ def _distinct(lines: Sequence[Line]) -> list[Line]:
 
 def sessions_by_step(lines: Sequence[Line]) -> list[Line]:
     """The lines with their sessions: a step that does not go on is of a process that resumed the run."""
-    numbered, session, last = [], 0, -1
+    numbered = []
+    session = 0
+    last = -1
     for line in lines:
         if line.step <= last:
             session += 1
@@ -163,7 +165,10 @@ def _times(lines: Sequence[Line]) -> tuple[list[int], bool, bool]:
 
 
 def _session_starts(lines: Sequence[Line], time_ns: Sequence[int], begins_ns: dict[int, int]) -> list[int | None]:
-    """When each session began: as stated, else the first line's stated duration before it; None where unknown."""
+    """Returns when each session began, None where unknown.
+
+    The first line's stated duration comes before a stated beginning.
+    """
     starts: list[int | None] = []
     last = -1
     for line, at in zip(lines, time_ns, strict=True):
@@ -313,7 +318,9 @@ def whole_batch(lines: Sequence[Line]) -> int:
     Rate x time / steps is known within the printed digits. The answer is only given where these ranges have exactly one
     whole number in common.
     """
-    low, high, intervals = 0.0, np.inf, 0
+    low = 0.0
+    high = np.inf
+    intervals = 0
     for before, line in pairwise(lines):
         if line.session != before.session or line.step <= before.step:
             continue
@@ -329,7 +336,10 @@ def whole_batch(lines: Sequence[Line]) -> int:
     if intervals < LEAST_INTERVALS or not np.isfinite(high):
         return 0
     first = int(np.ceil(low))
-    return first if first >= 1 and first <= high and first + 1 > high else 0
+    is_only_one = first <= high < first + 1
+    if first < 1 or not is_only_one:
+        return 0
+    return first
 
 
 def printed_precision(text: str) -> float:
