@@ -15,8 +15,8 @@ HEAD = """\
 # The first findings of real traces
 
 What `stepscope findings` says first of each PyTorch trace that the tests read: public material of HTA, Kineto, PARAM
-and TraceLens, and traces made for the project. The share is what is saved at most; in brackets what the cause takes,
-where the saving is unknown.
+and TraceLens, and traces made for the project. The share is what is saved at most; a dash
+stands where that is unknown.
 
 This page is written by `python docs/write_first_findings.py ../shared`.
 """

@@ -127,7 +127,8 @@ def unexplained_idle(result: LensResult[Views], findings: Sequence[Finding]) -> 
             "Both wait for something that the trace does not record. Where that is work launched before the profile "
             "began, the device was busy with it, and nothing is lost"
         )
-        changes = (_EARLIER, "Copy without blocking: pinned memory and non_blocking=True", _MORE_EVENTS)
+        is_copy = "Memcpy" in facts.name(call)
+        changes = (_EARLIER, _UNBLOCKED_COPY, _MORE_EVENTS) if is_copy else (_EARLIER, _MORE_EVENTS)
     yield Finding(
         rule="unexplained-idle",
         title=title,
@@ -159,6 +160,7 @@ def _call_words(facts: StepFacts, call: int) -> str:
 
 
 _MORE_EVENTS = "Profile with CUPTI's synchronisation events, or with Nsight Systems, to see what the stream waits for"
+_UNBLOCKED_COPY = "Copy without blocking: pinned memory and non_blocking=True"
 _EARLIER = "Begin the profile a step earlier, or with torch.cuda.synchronize() before it"
 
 
