@@ -23,8 +23,8 @@ def trace(rank: int) -> dict[str, Any]:
         events += [
             event(f"ProfilerStep#{number}", at, 900, "user_annotation"),
             event("aten::mm", at + 100, 200, "cpu_op", **{"Input Dims": [[8, 16], [16, 4]]}),
-            event("cudaLaunchKernel", at + 120, 20, "cuda_runtime", correlation=number),
-            event("gemm", at + 200, 300, "kernel", 7, correlation=number, device=rank, stream=7, grid=[4, 1, 1]),
+            event("cudaLaunchKernel", at + 120, 20, "cuda_runtime", correlation=number + 1),
+            event("gemm", at + 200, 300, "kernel", 7, correlation=number + 1, device=rank, stream=7, grid=[4, 1, 1]),
             event("ncclDevKernel_AllReduce_Sum", at + 450, 300 - 100 * rank, "kernel", 9, device=rank, stream=9),
         ]
         for delta, total, when in ((4000, 4000, 150), (-4000, 0, 600)):
