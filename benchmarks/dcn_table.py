@@ -52,7 +52,9 @@ def measure(python: str, code: str, folder: Path) -> list[float]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("folder", type=Path)
     parser.add_argument("--xprof", help="an interpreter that has XProf")
     parser.add_argument("--repeats", type=int, default=5)
@@ -67,12 +69,22 @@ def main() -> None:
         for _ in range(arguments.repeats):
             for name, (python, code) in tools.items():
                 rows[name].append(measure(python, code, folder))
-    medians = {name: [statistics.median(column) for column in zip(*runs, strict=True)] for name, runs in rows.items()}
+    medians = {
+        name: [statistics.median(column) for column in zip(*runs, strict=True)]
+        for name, runs in rows.items()
+    }
     for name, (cpu_s, answer_s, peak_mib) in medians.items():
-        print(f"{name:10} process {cpu_s:6.2f} CPU s   answer {answer_s:6.2f} CPU s   peak {peak_mib:5.0f} MiB")
+        print(
+            f"{name:10} process {cpu_s:6.2f} CPU s   answer {answer_s:6.2f} CPU s   peak {peak_mib:5.0f} MiB"
+        )
     if "XProf" in medians:
-        ratios = [ours / theirs for ours, theirs in zip(medians["StepScope"], medians["XProf"], strict=True)]
-        print("ratio      process {:6.2f}         answer {:6.2f}         peak {:5.2f}".format(*ratios))
+        ratios = [
+            ours / theirs
+            for ours, theirs in zip(medians["StepScope"], medians["XProf"], strict=True)
+        ]
+        print(
+            "ratio      process {:6.2f}         answer {:6.2f}         peak {:5.2f}".format(*ratios)
+        )
 
 
 if __name__ == "__main__":

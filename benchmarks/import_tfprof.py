@@ -36,7 +36,10 @@ os._exit(0)
 
 LOADS = {
     "stepscope": ("from stepscope.sources import tfprof", "tfprof.read(Path(sys.argv[1]))"),
-    "tensorflow": ("from tensorflow.python.util import _pywrap_tfprof as p", "p.ProfilerFromFile(sys.argv[1])"),
+    "tensorflow": (
+        "from tensorflow.python.util import _pywrap_tfprof as p",
+        "p.ProfilerFromFile(sys.argv[1])",
+    ),
     "protobuf": (
         "from tensorboard.compat.proto import tfprof_log_pb2",
         "tfprof_log_pb2.ProfileProto.FromString(Path(sys.argv[1]).read_bytes())",
@@ -70,7 +73,9 @@ def race(file: Path, peer: str, runs: int) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("profile", nargs="?", default="100000")
     parser.add_argument("--peer", default=sys.executable)
     parser.add_argument("--runs", type=int, default=3)

@@ -41,7 +41,10 @@ OURS = {
     ),
     "orjson.loads": ("import orjson", "orjson.loads(content())"),
     "orjson.loads, no gc": ("import orjson, gc; gc.disable()", "orjson.loads(content())"),
-    "msgspec.json.decode, no gc": ("import msgspec, gc; gc.disable()", "msgspec.json.decode(content())"),
+    "msgspec.json.decode, no gc": (
+        "import msgspec, gc; gc.disable()",
+        "msgspec.json.decode(content())",
+    ),
 }
 PEERS = {
     "torch-tb-profiler": (
@@ -57,13 +60,17 @@ PEERS = {
 }
 
 
-def measure(python: str, method: tuple[str, str], path: Path, runs: int) -> tuple[float, float] | None:
+def measure(
+    python: str, method: tuple[str, str], path: Path, runs: int
+) -> tuple[float, float] | None:
     """Median seconds and peak MB of fresh processes; None where the method fails."""
     setup, work = method
     figures = []
     for _ in range(runs):
         code = TIMED.format(setup=setup, work=work)
-        done = subprocess.run([python, "-c", code, str(path)], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            [python, "-c", code, str(path)], capture_output=True, text=True, check=False
+        )
         if done.returncode:
             return None
         figures.append(json.loads(done.stdout.splitlines()[-1]))
@@ -83,7 +90,9 @@ def race(path: Path, runs: int, peers: str | None) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("traces", nargs="+", type=Path)
     parser.add_argument("--scale", type=float, default=0, help="also a trace of so many events")
     parser.add_argument("--runs", type=int, default=3)
@@ -94,7 +103,9 @@ def main() -> None:
     if options.scale:
         with tempfile.TemporaryDirectory() as folder:
             big = Path(folder) / "scaled.json"
-            print(f"\nscaling {options.traces[0].name} to {scale(options.traces[0], big, int(options.scale))} events")
+            print(
+                f"\nscaling {options.traces[0].name} to {scale(options.traces[0], big, int(options.scale))} events"
+            )
             race(big, 1, options.peers)
 
 

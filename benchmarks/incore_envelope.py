@@ -20,14 +20,22 @@ import numpy as np
 from stepscope.lenses.incore import analyze
 from stepscope.model.incore_timing import from_timing
 
-COLUMNS = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
+COLUMNS = {
+    "entry": 0,
+    "producer_done": 1,
+    "collective_arrival": 2,
+    "collective_release": 3,
+    "body_done": 4,
+}
 SLOTS, ROUNDS = 75, 15
 
 
 def stamps(invocations: int) -> np.ndarray[Any, Any]:
     random = np.random.default_rng(7)
     entry = (
-        86_702_071_000_000 + np.arange(invocations)[:, None] * 100_000 + random.integers(0, 100, (invocations, SLOTS))
+        86_702_071_000_000
+        + np.arange(invocations)[:, None] * 100_000
+        + random.integers(0, 100, (invocations, SLOTS))
     )
     done = entry + random.integers(3_000, 5_000, entry.shape)
     arrival = done + random.integers(0, 300, entry.shape)
@@ -58,7 +66,13 @@ def main() -> None:
     invocations = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     timing, producers = stamps(invocations), list(range(25, SLOTS))
     generation = {"column": 5, "expected": {"base": 1000, "per_invocation": 1}}
-    record = from_timing(timing, columns=COLUMNS, producers=producers, generation=generation, clock_freq_hz=50_000_000)
+    record = from_timing(
+        timing,
+        columns=COLUMNS,
+        producers=producers,
+        generation=generation,
+        clock_freq_hz=50_000_000,
+    )
     found = analyze(record).to_json()
     assert [row[:4] for row in found["per_invocation"]] == peer(timing, producers).tolist()
     times = {
@@ -70,7 +84,12 @@ def main() -> None:
     rounded = {name: round(value, 2) for name, value in times.items()}
     print(
         json.dumps(
-            {"invocations": invocations, "slots": SLOTS, **rounded, "ratio": round(whole / times["plain_numpy_ms"], 2)}
+            {
+                "invocations": invocations,
+                "slots": SLOTS,
+                **rounded,
+                "ratio": round(whole / times["plain_numpy_ms"], 2),
+            }
         )
     )
 

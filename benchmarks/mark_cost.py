@@ -34,17 +34,26 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         with stepscope.Writer(f"{folder}/stepscope") as writer:
             rate = writer.throughput("train", log_every=10)
-            rows["stepscope add, sampled every 10 steps"] = call_costs(lambda step: rate.add(32, step), calls)
+            rows["stepscope add, sampled every 10 steps"] = call_costs(
+                lambda step: rate.add(32, step), calls
+            )
             plain = writer.throughput("plain")
             rows["stepscope add"] = call_costs(lambda step: plain.add(32, step), calls)
-        for name, module in (("torch", "torch.utils.tensorboard"), ("tensorboardX", "tensorboardX")):
+        for name, module in (
+            ("torch", "torch.utils.tensorboard"),
+            ("tensorboardX", "tensorboardX"),
+        ):
             try:
-                peer = __import__(module, fromlist=["SummaryWriter"]).SummaryWriter(f"{folder}/{name}")
+                peer = __import__(module, fromlist=["SummaryWriter"]).SummaryWriter(
+                    f"{folder}/{name}"
+                )
             except ImportError:
                 print(f"{name}: not installed")
                 continue
             with peer as summary:
-                costs = call_costs(lambda step, summary=summary: summary.add_scalar("rate", 1.0, step), calls // 10)
+                costs = call_costs(
+                    lambda step, summary=summary: summary.add_scalar("rate", 1.0, step), calls // 10
+                )
                 rows[f"{name} add_scalar"] = costs
     base = median(rows.get("torch add_scalar", [1])) - empty
     print(f"{'':40}{'median ns':>12}{'p99 ns':>12}{'of torch':>10}")

@@ -144,7 +144,9 @@ class _Finder(ast.NodeVisitor):
 
 def _is_text(node: ast.BinOp) -> bool:
     sides = (node.left, node.right)
-    return any(isinstance(side, ast.JoinedStr | ast.List | ast.Tuple) or _is_string(side) for side in sides)
+    return any(
+        isinstance(side, ast.JoinedStr | ast.List | ast.Tuple) or _is_string(side) for side in sides
+    )
 
 
 def _is_string(node: ast.expr) -> bool:
@@ -179,7 +181,9 @@ def passes(copy: Path, tests: list[str], timeout_s: float) -> bool:
     command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests]
     environment = os.environ | {"PYTHONPATH": str(copy), "PYTHONDONTWRITEBYTECODE": "1"}
     try:
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, timeout=timeout_s)
+        done = subprocess.run(
+            command, cwd=ROOT, env=environment, capture_output=True, timeout=timeout_s
+        )
     except subprocess.TimeoutExpired:
         return False
     return done.returncode == 0
@@ -187,8 +191,12 @@ def passes(copy: Path, tests: list[str], timeout_s: float) -> bool:
 
 def main() -> int:
     """Prints the survivors of each room and how many mutants died."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("rooms", nargs="+", help="folders or files below the package, such as lenses/dcn")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "rooms", nargs="+", help="folders or files below the package, such as lenses/dcn"
+    )
     parser.add_argument("--count", type=int, default=30, help="mutants of each room (default: 30)")
     parser.add_argument("--seed", type=int, default=1, help="which ones (default: 1)")
     chosen = parser.parse_args()

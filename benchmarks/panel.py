@@ -86,7 +86,9 @@ class Panel:
         self.frame.wait_for_function(done, polling="raf", timeout=60_000)
         self.frame.evaluate(DRAWN)
         taken = (time.perf_counter() - began) * 1000
-        self.elements = max(self.elements, self.frame.evaluate("document.getElementsByTagName('*').length"))
+        self.elements = max(
+            self.elements, self.frame.evaluate("document.getElementsByTagName('*').length")
+        )
         return taken
 
     def show(self, state: str) -> None:
@@ -95,7 +97,9 @@ class Panel:
 
 
 def report(title: str, times: list[float]) -> None:
-    print(f"{title:44}{statistics.median(times):8.0f} ms   {' '.join(f'{one:.0f}' for one in times)}")
+    print(
+        f"{title:44}{statistics.median(times):8.0f} ms   {' '.join(f'{one:.0f}' for one in times)}"
+    )
 
 
 TEXT = "document.querySelector('.grid-rows').textContent + document.querySelector('.status').textContent"
@@ -111,7 +115,9 @@ def measure_views(panel: Panel) -> None:
     """First view, then what a user does with it."""
     for view in ("op", "scope", "graph", "code"):
         state = f"&p.stepscope.lens=views&p.stepscope.run=profile&p.stepscope.view={view}"
-        report(f"{view}: first view", [panel.timed(lambda state=state: panel.show(state), shown(view))])
+        report(
+            f"{view}: first view", [panel.timed(lambda state=state: panel.show(state), shown(view))]
+        )
     scope = "&p.stepscope.lens=views&p.stepscope.run=profile&p.stepscope.view=scope"
     panel.timed(lambda: panel.show(scope), shown("scope"))
     grid = panel.frame.locator(".grid")
@@ -119,26 +125,40 @@ def measure_views(panel: Panel) -> None:
     times = []
     for key in ("*", "-") * (REPEATS // 2 + 1):
         panel.frame.evaluate(f"window.before = {TEXT}")
-        times.append(panel.timed(lambda key=key: panel.page.keyboard.press(key), f"window.before !== {TEXT}"))
+        times.append(
+            panel.timed(lambda key=key: panel.page.keyboard.press(key), f"window.before !== {TEXT}")
+        )
     report("open and close all rows", times[:REPEATS])
     measure_sort(panel, "sort, as many rows open as at first")
     panel.frame.evaluate(f"window.before = {TEXT}")
-    panel.timed(lambda: panel.page.keyboard.press("*"), f"window.before !== {TEXT} && {shown('scope')}")
+    panel.timed(
+        lambda: panel.page.keyboard.press("*"), f"window.before !== {TEXT} && {shown('scope')}"
+    )
     measure_sort(panel, "sort, all rows open")
     times = []
     for word in ("op17", "op_8", "layer_12", "unit_3", "inner"):
         found = "document.querySelector('.found') !== null"
-        panel.timed(lambda: panel.frame.locator("#search").fill(""), "!document.querySelector('.found')")
-        times.append(panel.timed(lambda word=word: panel.frame.locator("#search").fill(word), found))
+        panel.timed(
+            lambda: panel.frame.locator("#search").fill(""), "!document.querySelector('.found')"
+        )
+        times.append(
+            panel.timed(lambda word=word: panel.frame.locator("#search").fill(word), found)
+        )
     report("search, 150 ms of waiting for more keys", times)
-    panel.timed(lambda: panel.frame.locator("#search").fill(""), "!document.querySelector('.found')")
+    panel.timed(
+        lambda: panel.frame.locator("#search").fill(""), "!document.querySelector('.found')"
+    )
     times = []
     scroll = "(grid, share) => { grid.scrollTop = grid.scrollHeight * share }"
-    there = "document.querySelectorAll('.row').length > 5 && !document.querySelector('.row.pending')"
+    there = (
+        "document.querySelectorAll('.row').length > 5 && !document.querySelector('.row.pending')"
+    )
     for share in np.linspace(0.1, 0.9, REPEATS):
         times.append(panel.timed(lambda share=share: grid.evaluate(scroll, float(share)), there))
     report("scroll to another part", times)
-    report("scroll by a page, in rows that are there", [scroll_frame(panel) for _ in range(REPEATS)])
+    report(
+        "scroll by a page, in rows that are there", [scroll_frame(panel) for _ in range(REPEATS)]
+    )
 
 
 def measure_sort(panel: Panel, title: str) -> None:
@@ -146,7 +166,9 @@ def measure_sort(panel: Panel, title: str) -> None:
     head, times = panel.frame.locator(".head button").nth(1), []
     for _ in range(REPEATS):
         panel.frame.evaluate(f"window.before = {TEXT}")
-        times.append(panel.timed(lambda: head.evaluate("head => head.click()"), f"window.before !== {TEXT}"))
+        times.append(
+            panel.timed(lambda: head.evaluate("head => head.click()"), f"window.before !== {TEXT}")
+        )
     report(title, times)
 
 
@@ -158,10 +180,17 @@ def scroll_frame(panel: Panel) -> float:
 
 def measure_series(panel: Panel) -> None:
     """First paint of the chart, and a zoom."""
-    chart = "document.querySelector('.chart canvas')?.width > 100 && !document.querySelector('.busy')"
-    report("throughput: first view", [panel.timed(lambda: panel.show("&p.stepscope.lens=throughput"), chart)])
+    chart = (
+        "document.querySelector('.chart canvas')?.width > 100 && !document.querySelector('.busy')"
+    )
+    report(
+        "throughput: first view",
+        [panel.timed(lambda: panel.show("&p.stepscope.lens=throughput"), chart)],
+    )
     panel.frame.locator(".chart").focus()
-    report("zoom", [panel.timed(lambda: panel.page.keyboard.press("+"), chart) for _ in range(REPEATS)])
+    report(
+        "zoom", [panel.timed(lambda: panel.page.keyboard.press("+"), chart) for _ in range(REPEATS)]
+    )
 
 
 def main() -> None:
@@ -170,8 +199,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         write(Path(folder), nodes, marks)
         port = free_port()
-        command = [sys.executable, "-m", "tensorboard.main", "--logdir", folder, "--port", str(port)]
-        with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
+        command = [
+            sys.executable,
+            "-m",
+            "tensorboard.main",
+            "--logdir",
+            folder,
+            "--port",
+            str(port),
+        ]
+        with subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        ) as server:
             try:
                 wait_for(f"http://127.0.0.1:{port}")
                 browse(f"http://127.0.0.1:{port}")
@@ -200,7 +239,9 @@ def browse(url: str) -> None:
         measure_series(panel)
         measure_views(panel)
         largest = max(panel.answers, key=lambda one: one[1])
-        print(f"at most {panel.elements:,} elements; the largest of {len(panel.answers)} answers: {largest[1]:,} bytes")
+        print(
+            f"at most {panel.elements:,} elements; the largest of {len(panel.answers)} answers: {largest[1]:,} bytes"
+        )
         print(f"  {largest[0].rpartition('/')[2][:110]}")
         print(f"load of the machine {os.getloadavg()[0]:.1f}")
         browser.close()

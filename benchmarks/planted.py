@@ -122,7 +122,9 @@ class _Training:
 
     def _load(self) -> Wait:
         w, thread = self.w, self.thread
-        with thread.range("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "user_annotation"):
+        with thread.range(
+            "enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", "user_annotation"
+        ):
             yield from thread.work(w.loader_us * US, "loader")
         late = self.number % w.ranks if w.late_in_turn else w.ranks - 1
         if w.late_ms and self.rank.number == late:
@@ -150,7 +152,11 @@ class _Training:
         if w.slow_step_ms and self.number == middle:
             yield from thread.work(w.slow_step_ms * MS, "slow")
         if w.collector_ms and self.number % 2:
-            arguments = {"Python id": 10_000 + self.number, "Python parent id": None, "Python thread": 0}
+            arguments = {
+                "Python id": 10_000 + self.number,
+                "Python parent id": None,
+                "Python thread": 0,
+            }
             with thread.range("Python GC", "python_function", **arguments):
                 yield from thread.work(w.collector_ms * MS, "collector")
         if w.compile_ms and self.number == middle:
@@ -187,7 +193,10 @@ class _Training:
                 yield from thread.free()
         if w.chain and w.fused_chain:
             yield from self._kernel(
-                thread, "triton_poi_fused_0", "triton_poi_fused_add_gelu_mul_0", 40 * US + KERNEL_FLOOR
+                thread,
+                "triton_poi_fused_0",
+                "triton_poi_fused_add_gelu_mul_0",
+                40 * US + KERNEL_FLOOR,
             )
         elif w.chain:
             names = ["add", "mul", "gelu", "sigmoid", "sub", "div", "tanh", "exp"]
@@ -198,7 +207,9 @@ class _Training:
             kernel = "void cudnn::engines_precompiled::nchwToNhwcKernel<__nv_bfloat16, __nv_bfloat16, float>(int)"
             yield from self._kernel(thread, "aten::contiguous", kernel, 45 * US)
         for _ in range(w.upcasts):
-            kernel = ELEMENTWISE.format("direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}")
+            kernel = ELEMENTWISE.format(
+                "direct_copy_kernel_cuda(at::TensorIteratorBase&)::{lambda(float)#1}"
+            )
             with thread.range("aten::to"), thread.range("aten::_to_copy"):
                 yield from self._kernel(thread, "aten::copy_", kernel, 45 * US)
 
@@ -332,7 +343,10 @@ CAUSES: dict[str, Cause] = {
         Cause("host-bound", _planted(host_us=lambda w, s: 60 + 40 * s), None),
         Cause(
             "host-sync",
-            _planted(items=lambda w, s: s * max(w.layers // 8, 1), logs=lambda w, s: s * max(w.layers // 8, 1)),
+            _planted(
+                items=lambda w, s: s * max(w.layers // 8, 1),
+                logs=lambda w, s: s * max(w.layers // 8, 1),
+            ),
             cure=_planted(logs=lambda w, s: s * max(w.layers // 8, 1)),
         ),
         Cause("device-allocations", _planted(mallocs=lambda w, s: s * w.layers // 2)),
@@ -343,7 +357,11 @@ CAUSES: dict[str, Cause] = {
             cure=_planted(parameters=lambda w, s: 8 * s * w.layers),
         ),
         Cause("unused-tensor-cores", _planted(fp32=lambda w, s: True), has_saving=False),
-        Cause("recompilation", _planted(compile_ms=lambda w, s: 3.0 * s * w.layers), base=_with(compiled_regions=1)),
+        Cause(
+            "recompilation",
+            _planted(compile_ms=lambda w, s: 3.0 * s * w.layers),
+            base=_with(compiled_regions=1),
+        ),
         Cause(
             "graph-breaks",
             _planted(compiled_regions=lambda w, s: 2 + s * 2),
@@ -351,7 +369,11 @@ CAUSES: dict[str, Cause] = {
         ),
         Cause("slow-steps", _planted(slow_step_ms=lambda w, s: 3.0 * s * w.layers)),
         Cause("garbage-collection", _planted(collector_ms=lambda w, s: 1.5 * s * w.layers)),
-        Cause("initialisation", _planted(warm_up_ms=lambda w, s: 10.0 * s * w.layers), has_saving=False),
+        Cause(
+            "initialisation",
+            _planted(warm_up_ms=lambda w, s: 10.0 * s * w.layers),
+            has_saving=False,
+        ),
         Cause(
             "imbalanced-ranks",
             _planted(uneven_work=lambda w, s: 0.2 + 0.2 * s),
@@ -363,7 +385,9 @@ CAUSES: dict[str, Cause] = {
         Cause(
             "small-collectives",
             _planted(small_collectives=lambda w, s: 8 + 8 * s),
-            cure=_planted(small_collectives=lambda w, s: 8 + 8 * s, merged_collectives=lambda w, s: True),
+            cure=_planted(
+                small_collectives=lambda w, s: 8 + 8 * s, merged_collectives=lambda w, s: True
+            ),
             base=_SEVERAL,
         ),
         Cause(
@@ -376,7 +400,9 @@ CAUSES: dict[str, Cause] = {
         Cause("data-loader-wait", _planted(loader_us=lambda w, s: 600.0 * s * w.layers)),
         Cause("growing-memory", _planted(growing_bytes=lambda w, s: s * 10**9), has_saving=False),
         Cause("fragmentation", _planted(fragmented=lambda w, s: True), has_saving=False),
-        Cause("missing-device-work", _planted(dropped_share=lambda w, s: 0.2 * s), has_saving=False),
+        Cause(
+            "missing-device-work", _planted(dropped_share=lambda w, s: 0.2 * s), has_saving=False
+        ),
     )
 }
 
@@ -494,12 +520,17 @@ def largest_saving(workload: Workload, directory: Path) -> tuple[float, str]:
 
     simulate(workload, directory)
     found = stepscope.open(directory).findings()
-    shares = [(finding["saving_share"] or finding["cost_share"] or 0.0, finding["rule"]) for finding in found]
+    shares = [
+        (finding["saving_share"] or finding["cost_share"] or 0.0, finding["rule"])
+        for finding in found
+    ]
     return max(shares, default=(0.0, ""))
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--cases", type=int, default=10**6)
     parser.add_argument("--clean", type=int, default=60)
     parser.add_argument("--only", default="")

@@ -70,14 +70,18 @@ def collate(culprit: str, items: list[torch.Tensor]) -> torch.Tensor:
 def train(folder: Path, culprit: str, trace: Path) -> None:
     """A small loop on the CPU with ranges, spans, a loader and a collective in each step."""
     torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(128, 256), torch.nn.ReLU(), torch.nn.Linear(256, 64))
+    model = torch.nn.Sequential(
+        torch.nn.Linear(128, 256), torch.nn.ReLU(), torch.nn.Linear(256, 64)
+    )
     optimizer = torch.optim.SGD(model.parameters(), 0.01)
     gradient = torch.ones(300_000)
     slow_gradient = torch.ones(12_000_000)
     matrix = torch.ones(500, 500)
     noise = torch.randn(60_000)
     long_noise = torch.randn(3_000_000)
-    loader = DataLoader(Samples(culprit), batch_size=1, collate_fn=lambda items: collate(culprit, items))
+    loader = DataLoader(
+        Samples(culprit), batch_size=1, collate_fn=lambda items: collate(culprit, items)
+    )
     with stepscope.Writer(folder) as writer:
         rate = writer.throughput("train", log_every=1)
         profiler = profile(

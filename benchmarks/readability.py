@@ -99,7 +99,9 @@ def count_nodes(figures: Figures, tree: ast.Module) -> None:
         if isinstance(node, COMPREHENSIONS):
             figures.counts["comprehensions"] += 1
             inner = (child for child in ast.walk(node) if child is not node)
-            if len(node.generators) > 1 or any(isinstance(child, COMPREHENSIONS) for child in inner):
+            if len(node.generators) > 1 or any(
+                isinstance(child, COMPREHENSIONS) for child in inner
+            ):
                 figures.counts["nested comprehensions"] += 1
         elif isinstance(node, ast.IfExp):
             figures.counts["conditional expressions"] += 1
@@ -107,7 +109,9 @@ def count_nodes(figures: Figures, tree: ast.Module) -> None:
             is_pair = isinstance(node.value, ast.Tuple) and isinstance(node.targets[0], ast.Tuple)
             figures.counts["tuple assignments"] += is_pair
         elif isinstance(node, ast.Call):
-            figures.counts["calls with many positional arguments"] += len(node.args) >= MANY_POSITIONAL
+            figures.counts["calls with many positional arguments"] += (
+                len(node.args) >= MANY_POSITIONAL
+            )
         elif isinstance(node, FUNCTIONS):
             count_density(figures, node)
 

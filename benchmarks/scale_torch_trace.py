@@ -19,7 +19,14 @@ from typing import Any
 import msgspec
 
 GAP_NS = 1_000_000
-ARG_IDS = ("External id", "correlation", "Ev Idx", "Record function id", "Python id", "Python parent id")
+ARG_IDS = (
+    "External id",
+    "correlation",
+    "Ev Idx",
+    "Record function id",
+    "Python id",
+    "Python parent id",
+)
 ENCODE = msgspec.json.Encoder(decimal_format="number").encode
 STEP = re.compile(r"ProfilerStep#(\d+)")
 
@@ -41,11 +48,16 @@ class Copier:
 
     def __init__(self, events: list[dict[str, Any]]) -> None:
         starts = [nanoseconds(event["ts"]) for event in events]
-        ends = [start + nanoseconds(event.get("dur", 0)) for start, event in zip(starts, events, strict=True)]
+        ends = [
+            start + nanoseconds(event.get("dur", 0))
+            for start, event in zip(starts, events, strict=True)
+        ]
         self.span_ns = max(ends) - min(starts) + GAP_NS
         ids = [value for event in events for value in self._ids(event)]
         self.stride = max(ids, default=0) + 1
-        steps = [int(found[1]) for event in events if (found := STEP.fullmatch(str(event.get("name"))))]
+        steps = [
+            int(found[1]) for event in events if (found := STEP.fullmatch(str(event.get("name"))))
+        ]
         self.step_stride = max(steps) - min(steps) + 1 if steps else 0
 
     def _ids(self, event: dict[str, Any]) -> list[int]:
@@ -60,7 +72,11 @@ class Copier:
         if isinstance(event.get("id"), int):
             out["id"] = event["id"] + number * self.stride
         args = event.get("args") or {}
-        moved = {k: args[k] + number * self.stride for k in ARG_IDS if isinstance(args.get(k), int) and args[k] > 0}
+        moved = {
+            k: args[k] + number * self.stride
+            for k in ARG_IDS
+            if isinstance(args.get(k), int) and args[k] > 0
+        }
         if moved:
             out["args"] = {**args, **moved}
         if found := STEP.fullmatch(str(event.get("name"))):
@@ -75,7 +91,9 @@ def scale(source: Path, target: Path, count: int) -> int:
     trace = json.loads(text, strict=False, parse_float=Decimal)
     events = trace["traceEvents"] if isinstance(trace, dict) else trace
     once = [event for event in events if event.get("ph") == "M"]
-    repeated = [event for event in events if event.get("ph") != "M" and event.get("cat", "Trace") != "Trace"]
+    repeated = [
+        event for event in events if event.get("ph") != "M" and event.get("cat", "Trace") != "Trace"
+    ]
     copier = Copier(repeated)
     base = trace.get("baseTimeNanoseconds", 0) if isinstance(trace, dict) else 0
     written = len(once)
@@ -93,4 +111,10 @@ def scale(source: Path, target: Path, count: int) -> int:
 
 
 if __name__ == "__main__":
-    print(scale(Path(sys.argv[1]), Path(sys.argv[2]), int(float(sys.argv[3])) if len(sys.argv) > 3 else 5_000_000))
+    print(
+        scale(
+            Path(sys.argv[1]),
+            Path(sys.argv[2]),
+            int(float(sys.argv[3])) if len(sys.argv) > 3 else 5_000_000,
+        )
+    )

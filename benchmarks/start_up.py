@@ -42,7 +42,9 @@ def start_s(logdir: str, *, without: bool) -> float:
     try:
         while process.poll() is None:
             with contextlib.suppress(OSError):
-                urllib.request.urlopen(f"http://localhost:{port}/data/plugins_listing", timeout=5).read()
+                urllib.request.urlopen(
+                    f"http://localhost:{port}/data/plugins_listing", timeout=5
+                ).read()
                 return time.perf_counter() - began
             time.sleep(0.002)
     finally:
@@ -60,7 +62,9 @@ def main() -> None:
             for without in (True, False):
                 times[without].append(start_s(logdir, without=without))
     bare, ours = (statistics.median(times[without][1:]) for without in (True, False))
-    print(f"without {bare * 1e3:.0f} ms, with {ours * 1e3:.0f} ms, difference {(ours - bare) * 1e3:.0f} ms")
+    print(
+        f"without {bare * 1e3:.0f} ms, with {ours * 1e3:.0f} ms, difference {(ours - bare) * 1e3:.0f} ms"
+    )
 
 
 if __name__ == "__main__":

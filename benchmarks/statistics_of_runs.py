@@ -29,7 +29,13 @@ SIDES = ((1, 1), (1, 5), (5, 5), (5, 20))
 LOOPS = {
     "training loop": Loop(),
     "quiet accelerator": Loop(
-        spread=0.003, correlation=0.0, noise=0.0006, tail_share=0.025, tail=0.06, stall_every=0, drift=0.0
+        spread=0.003,
+        correlation=0.0,
+        noise=0.0006,
+        tail_share=0.025,
+        tail=0.06,
+        stall_every=0,
+        drift=0.0,
     ),
     "correlated, drifting": Loop(spread=0.008, correlation=0.9, noise=0.06, drift=0.01),
     "shared processor": Loop(spread=0.015, correlation=0.2, noise=0.2, tail_share=0.05, tail=0.5),
@@ -123,9 +129,18 @@ def changes_table() -> list[str]:
 
 
 def main() -> None:
-    tables = ["Comparisons of runs of 400 steps, 2,000 of each kind, alpha 0.01:", "", *comparisons_table(), ""]
+    tables = [
+        "Comparisons of runs of 400 steps, 2,000 of each kind, alpha 0.01:",
+        "",
+        *comparisons_table(),
+        "",
+    ]
     tables += ["Step time of one run, 2,000 runs of each kind:", "", *means_table(), ""]
-    tables += [f"Changes of level among {RUNS} runs, {SERIES} series of each kind:", "", *changes_table()]
+    tables += [
+        f"Changes of level among {RUNS} runs, {SERIES} series of each kind:",
+        "",
+        *changes_table(),
+    ]
     text = "\n".join(tables)
     print(text)
     if "--write" in sys.argv:

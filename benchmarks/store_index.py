@@ -28,7 +28,9 @@ from stepscope.store.writing import RecordWriter
 def write(root: Path, runs: int, records: int) -> None:
     names = Strings.of(f"layer{i}/op" for i in range(100))
     nodes = np.arange(100, dtype=np.int32)
-    profile = Profile(strings=names, nodes=Nodes(name=nodes), node_steps=NodeSteps(node=nodes, host_ticks=nodes))
+    profile = Profile(
+        strings=names, nodes=Nodes(name=nodes), node_steps=NodeSteps(node=nodes, host_ticks=nodes)
+    )
     for run in range(runs):
         sink = EventFileSink(root / f"run{run:04d}")
         writer = RecordWriter(sink)
@@ -46,7 +48,9 @@ def ours(root: Path) -> int:
 def slow_loader(root: Path) -> int:
     multiplexer = EventMultiplexer(tensor_size_guidance={"stepscope": 1})
     multiplexer.AddRunsFromDirectory(str(root)).Reload()
-    return sum(len(multiplexer.PluginRunToTagToContent("stepscope")[run]) for run in multiplexer.Runs())
+    return sum(
+        len(multiplexer.PluginRunToTagToContent("stepscope")[run]) for run in multiplexer.Runs()
+    )
 
 
 def fast_loader(root: Path) -> int:
@@ -61,11 +65,15 @@ def fast_loader(root: Path) -> int:
                 time.sleep(0.002)
             creds = grpc_util.ChannelCredsType.LOCAL
             address = f"localhost:{port_file.read_text().strip()}"
-            provider = server_ingester.ExistingServerDataIngester(address, channel_creds_type=creds).data_provider
+            provider = server_ingester.ExistingServerDataIngester(
+                address, channel_creds_type=creds
+            ).data_provider
             expected = len(list(root.iterdir())) * RECORDS
             found = 0
             while found < expected:
-                listing = provider.list_blob_sequences(None, experiment_id="", plugin_name="stepscope")
+                listing = provider.list_blob_sequences(
+                    None, experiment_id="", plugin_name="stepscope"
+                )
                 found = sum(map(len, listing.values()))
             server.terminate()
     return found

@@ -33,7 +33,9 @@ def real_ratios(folder: Path) -> list[np.ndarray]:
     ratios = []
     for name in STEADY:
         text = (folder / f"{name}.txt").read_text(encoding="utf-8")
-        stamps = re.findall(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) .*\| Train .*Rate=", text, re.MULTILINE)
+        stamps = re.findall(
+            r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d),(\d{3}) .*\| Train .*Rate=", text, re.MULTILINE
+        )
         times = [datetime.fromisoformat(whole).timestamp() + int(ms) / 1000 for whole, ms in stamps]
         passed = np.diff(times)[1:]
         if len(passed) < 8:
@@ -44,7 +46,9 @@ def real_ratios(folder: Path) -> list[np.ndarray]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--series", type=int, default=10_000)
     parser.add_argument("--logs", type=Path, help="a folder with log_*.txt")
     parser.add_argument("--seed", type=int, default=0)
@@ -52,7 +56,11 @@ def main() -> None:
     arguments = parser.parse_args()
     ratios = real_ratios(arguments.logs) if arguments.logs else []
     random = np.random.default_rng(arguments.seed)
-    noises = [autoregressive(amount, alike, 0.004) for amount in (0.01, 0.03, 0.06) for alike in (0.0, 0.7)]
+    noises = [
+        autoregressive(amount, alike, 0.004)
+        for amount in (0.01, 0.03, 0.06)
+        for alike in (0.0, 0.7)
+    ]
     if ratios:
         noises += [resampled(ratios)] * 6
     rows = {cause: [0, 0, 0, 0, []] for cause in KINDS}
@@ -76,7 +84,9 @@ def main() -> None:
             share = found_share(planted, series.annotations, training["left_out_ns"], whole_ns)
             row[4].append(abs(share - planted.share))
             row[3] += abs(share - planted.share) <= 0.05
-        if arguments.verbose and (kinds & set(FALSE) - set(planted.kinds) or not kinds & set(planted.kinds or kinds)):
+        if arguments.verbose and (
+            kinds & set(FALSE) - set(planted.kinds) or not kinds & set(planted.kinds or kinds)
+        ):
             print(cause, f"{cost:.2f}", sorted(kinds), len(planted.record.marks), file=sys.stderr)
     seconds = time.perf_counter() - begin
     print("| planted | series | found | share within 5 points | another cause named |")
@@ -87,7 +97,9 @@ def main() -> None:
         seen = f"{found / count:.1%}" if KINDS[cause] else "-"
         close = f"{near / len(errors):.1%}" if errors else "-"
         print(f"| {cause} | {count:,} | {seen} | {close} | {false / count:.1%} |")
-    print(f"\n{arguments.series:,} series in {seconds:.0f} s, {seconds / arguments.series * 1000:.1f} ms each")
+    print(
+        f"\n{arguments.series:,} series in {seconds:.0f} s, {seconds / arguments.series * 1000:.1f} ms each"
+    )
 
 
 if __name__ == "__main__":

@@ -44,7 +44,9 @@ def main() -> None:
     options = ThroughputOptions(points=4000)
     work = {
         "RateTracker, one by one": lambda: tracked(record),
-        "both rates of all questions": lambda: rates(record, questions(record, options), record.smoothing),
+        "both rates of all questions": lambda: rates(
+            record, questions(record, options), record.smoothing
+        ),
         "the whole answer": lambda: analyze(record, options),
         "the whole answer as a document": lambda: analyze(record, options).to_json(),
     }

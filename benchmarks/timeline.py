@@ -45,13 +45,19 @@ def main(path: Path) -> None:
     asked = Executions(profile)
     whole = asked.timeline(width_px=WIDTH_PX)
     first_s = time.perf_counter() - begin
-    print(f"{len(profile.executions):,} executions; first answer {first_s:.3f} s, {first_s / parse_s:.3f} of the parse")
+    print(
+        f"{len(profile.executions):,} executions; first answer {first_s:.3f} s, {first_s / parse_s:.3f} of the parse"
+    )
     span = whole["last_ps"] - whole["first_ps"]
     for part in (1, 2, 20, 1000):
         start = whole["first_ps"] + span // 2 if part > 1 else whole["first_ps"]
-        seconds, answer = best(lambda start=start, part=part: asked.timeline(start, start + span // part, WIDTH_PX))
+        seconds, answer = best(
+            lambda start=start, part=part: asked.timeline(start, start + span // part, WIDTH_PX)
+        )
         size = len(msgspec.json.encode(answer))
-        print(f"1/{part} of it: {1000 * seconds:.0f} ms, {size / 1000:,.0f} kB, {seconds / parse_s:.4f} of the parse")
+        print(
+            f"1/{part} of it: {1000 * seconds:.0f} ms, {size / 1000:,.0f} kB, {seconds / parse_s:.4f} of the parse"
+        )
 
 
 if __name__ == "__main__":

@@ -196,7 +196,9 @@ class Rank:
     @property
     def elapsed(self) -> int:
         """From the start of the first step to the end of the last, device included."""
-        device = max((e.end for e in self.events if e.category.startswith(("kernel", "gpu_"))), default=0)
+        device = max(
+            (e.end for e in self.events if e.category.startswith(("kernel", "gpu_"))), default=0
+        )
         return max(self.step_ends[-1], device) - self.step_starts[0]
 
 
@@ -292,7 +294,9 @@ class Thread:
 
     def free(self) -> Wait:
         """cudaFree, which waits for the device."""
-        with self.range(self._named("cudaFree"), "cuda_runtime", correlation=next(self.rank.correlation)):
+        with self.range(
+            self._named("cudaFree"), "cuda_runtime", correlation=next(self.rank.correlation)
+        ):
             for work in list(self.rank.last_work.values()):
                 yield work.done
             yield self.rank.vary("cudaFree", 90 * US)
@@ -301,7 +305,9 @@ class Thread:
         """tensor.item(): a copy to the host, and the wait for it."""
         with self.range("aten::item"), self.range("aten::_local_scalar_dense"):
             copy = "Memcpy DtoH (Device -> Pageable)"
-            yield from self.launch(copy, 2 * US, category="gpu_memcpy", call="cudaMemcpyAsync", args={"bytes": 4})
+            yield from self.launch(
+                copy, 2 * US, category="gpu_memcpy", call="cudaMemcpyAsync", args={"bytes": 4}
+            )
             yield from self.synchronize(7)
 
     def event(self, stream: int) -> tuple[Signal, ...]:

@@ -54,15 +54,21 @@ def write_profile(nodes: int, path: Path) -> None:
     profile = build(nodes)
     text = list(profile.strings)
     stacks = _stacks(profile)
-    by_node = np.split(np.argsort(profile.node_steps.node, kind="stable"), _cuts(profile.node_steps.node, nodes))
+    by_node = np.split(
+        np.argsort(profile.node_steps.node, kind="stable"), _cuts(profile.node_steps.node, nodes)
+    )
     with path.open("wb") as file:
         for i in range(nodes):
-            node = tfprof_log_pb2.ProfileNode(name=text[profile.nodes.name[i]], op=text[profile.nodes.op[i]], id=i)
+            node = tfprof_log_pb2.ProfileNode(
+                name=text[profile.nodes.name[i]], op=text[profile.nodes.op[i]], id=i
+            )
             node.op_types.extend(text[t] for t in profile.op_types.type[2 * i : 2 * i + 2])
             node.float_ops = int(profile.nodes.float_ops[i])
             node.canonical_device = node.op_types[1]
             start = int(profile.nodes.input_end[i - 1]) if i else 0
-            for slot, source in enumerate(profile.inputs.source[start : int(profile.nodes.input_end[i])].tolist()):
+            for slot, source in enumerate(
+                profile.inputs.source[start : int(profile.nodes.input_end[i])].tolist()
+            ):
                 node.inputs[slot] = source
                 node.src_output_index[source] = 0
             for file_id, line in stacks[int(profile.nodes.trace[i])]:
@@ -82,7 +88,9 @@ def _cuts(node: Any, nodes: int) -> Any:
 
 def _stacks(profile: Any) -> list[list[tuple[int, int]]]:
     stacks: list[list[tuple[int, int]]] = []
-    for parent, frame in zip(profile.traces.parent.tolist(), profile.traces.frame.tolist(), strict=True):
+    for parent, frame in zip(
+        profile.traces.parent.tolist(), profile.traces.frame.tolist(), strict=True
+    ):
         stacks.append([*(stacks[parent] if parent >= 0 else []), (frame, frame)])
     return stacks
 

@@ -19,7 +19,17 @@ import numpy as np
 
 from stepscope.lenses.views import ViewEngine, ViewResult, ViewsOptions
 from stepscope.model.columns import Ints, Strings
-from stepscope.model.profile import Frames, Inputs, Nodes, NodeSteps, OpTypes, Profile, Scopes, Steps, Traces
+from stepscope.model.profile import (
+    Frames,
+    Inputs,
+    Nodes,
+    NodeSteps,
+    OpTypes,
+    Profile,
+    Scopes,
+    Steps,
+    Traces,
+)
 
 OPS = 200
 DEVICES = 4
@@ -61,7 +71,12 @@ def scope_rows(nodes: int, texts: Texts) -> tuple[Scopes, Ints, list[str]]:
     for leaf in range(-(-nodes // NODES_PER_SCOPE)):
         at = -1
         rest = leaf // 4
-        levels = [f"tower_{leaf % 4}", f"stage_{rest % 6}", f"block_{rest // 6 % 12}", f"unit_{rest // 72 % 10}"]
+        levels = [
+            f"tower_{leaf % 4}",
+            f"stage_{rest % 6}",
+            f"block_{rest // 6 % 12}",
+            f"unit_{rest // 72 % 10}",
+        ]
         for name in [*levels, f"layer_{rest // 72}", *(["inner"] if leaf % 2 else [])]:
             at = entry(at, name)
         for node in range(leaf * NODES_PER_SCOPE, min((leaf + 1) * NODES_PER_SCOPE, nodes)):
@@ -72,7 +87,9 @@ def scope_rows(nodes: int, texts: Texts) -> tuple[Scopes, Ints, list[str]]:
     return rows, own, [paths[i] for i in own.tolist()]
 
 
-def trace_rows(nodes: int, texts: Texts, random: np.random.Generator) -> tuple[Frames, Traces, Ints]:
+def trace_rows(
+    nodes: int, texts: Texts, random: np.random.Generator
+) -> tuple[Frames, Traces, Ints]:
     """A tree of call stacks, and the innermost call of each node."""
     files = texts.add([f"/home/me/model/part_{i}.py" for i in range(FRAMES)])
     functions = texts.add([f"function_{i}" for i in range(FRAMES)])
@@ -85,7 +102,11 @@ def trace_rows(nodes: int, texts: Texts, random: np.random.Generator) -> tuple[F
         parents += [level[i * len(level) // width] for i in range(width)]
         frame += [(depth * 31 + i) % FRAMES for i in range(width)]
         level = list(range(start, start + width))
-    return frames, Traces(parent=np.array(parents), frame=np.array(frame)), random.choice(level, nodes)
+    return (
+        frames,
+        Traces(parent=np.array(parents), frame=np.array(frame)),
+        random.choice(level, nodes),
+    )
 
 
 def input_rows(nodes: int, random: np.random.Generator) -> tuple[Inputs, Ints]:
@@ -106,7 +127,10 @@ def build(nodes: int, seed: int = 1) -> Profile:
     scopes, scope, names = scope_rows(nodes, texts)
     frames, traces, trace = trace_rows(nodes, texts, random)
     inputs, input_end = input_rows(nodes, random)
-    ops, devices = texts.add([f"Op{i:03}" for i in range(OPS)]), texts.add([f"/device:gpu:{i}" for i in range(DEVICES)])
+    ops, devices = (
+        texts.add([f"Op{i:03}" for i in range(OPS)]),
+        texts.add([f"/device:gpu:{i}" for i in range(DEVICES)]),
+    )
     op, device = ops[np.arange(nodes) * 7 % OPS], devices[random.integers(0, DEVICES, nodes)]
     runs = np.flatnonzero(random.random(nodes * STEPS) < 0.5)
     sizes = random.integers(0, 1 << 20, len(runs))

@@ -23,7 +23,9 @@ def main() -> None:
         write_profile(Path(folder))
         port = free_port()
         with tensorboard(Path(folder), port):
-            browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            browser = playwright.chromium.launch(
+                executable_path=shutil.which("chromium"), args=["--no-sandbox"]
+            )
             page = browser.new_page(viewport={"width": 1400, "height": 640})
             page.goto(f"http://localhost:{port}/#stepscope{STATE}")
             page.frame_locator("iframe").get_by_role("row").nth(10).wait_for()

@@ -43,7 +43,9 @@ def _lines(trace: Path, name: str) -> list[str]:
     lines = [f"**{name}**: {sentence}", ""]
     findings = source.findings()[:MOST]
     for number, finding in enumerate(findings, 1):
-        lines.append(f"{number}. {_share(finding)} `{finding['rule']}` {_shortened(finding['title'])}")
+        lines.append(
+            f"{number}. {_share(finding)} `{finding['rule']}` {_shortened(finding['title'])}"
+        )
     if not findings:
         lines.append("No issues found.")
     return [*lines, ""]

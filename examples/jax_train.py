@@ -52,7 +52,10 @@ def train(directory: Path, steps: int) -> float:
     }
     x = jax.device_put(jax.random.normal(keys[2], (BATCH, 64)), devices)
     y = jax.device_put(jax.random.normal(keys[3], (BATCH, 8)), devices)
-    with stepscope.Writer(directory) as writer, profile_steps(writer, steps=range(2, 4)) as profiler:
+    with (
+        stepscope.Writer(directory) as writer,
+        profile_steps(writer, steps=range(2, 4)) as profiler,
+    ):
         received = Received(writer.throughput("train", log_every=1))
         for step in range(steps):
             params, loss = train_step(params, x, y)
@@ -64,7 +67,9 @@ def train(directory: Path, steps: int) -> float:
 
 def main() -> None:
     """Reads the command line and trains."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logdir", type=Path)
     parser.add_argument("--steps", type=int, default=50)
     arguments = parser.parse_args()

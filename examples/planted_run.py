@@ -107,7 +107,9 @@ def train(directory: Path, plan: Plan, steps: int = 30) -> dict[str, float]:
 
 def main() -> None:
     """Trains all plans."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logdir", type=Path, help="the log directory")
     parser.add_argument("--steps", type=int, default=30, help="training steps of each run")
     options = parser.parse_args()

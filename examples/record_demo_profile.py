@@ -20,7 +20,14 @@ from torch import nn
 from torch.profiler import ProfilerActivity, profile, record_function, schedule
 
 BATCH, CLASSES, WIDTH = 16, 10, 24
-KEPT = ("schemaVersion", "deviceProperties", "with_stack", "record_shapes", "profile_memory", "displayTimeUnit")
+KEPT = (
+    "schemaVersion",
+    "deviceProperties",
+    "with_stack",
+    "record_shapes",
+    "profile_memory",
+    "displayTimeUnit",
+)
 
 
 class SmallNet(nn.Module):
@@ -28,7 +35,9 @@ class SmallNet(nn.Module):
 
     def __init__(self) -> None:
         super().__init__()
-        self.stem = nn.Sequential(nn.Conv2d(3, WIDTH, 3, padding=1), nn.BatchNorm2d(WIDTH), nn.ReLU(), nn.MaxPool2d(2))
+        self.stem = nn.Sequential(
+            nn.Conv2d(3, WIDTH, 3, padding=1), nn.BatchNorm2d(WIDTH), nn.ReLU(), nn.MaxPool2d(2)
+        )
         self.body = nn.Sequential(nn.Conv2d(WIDTH, WIDTH, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2))
         self.attention = nn.MultiheadAttention(WIDTH, 4, batch_first=True)
         self.head = nn.Linear(WIDTH, CLASSES)
@@ -73,7 +82,9 @@ def record(trace: Path) -> None:
 
 def cleaned(document: dict[str, Any]) -> dict[str, Any]:
     """The trace without the machine's paths and without what only describes the machine."""
-    prefixes = [sysconfig.get_paths()[key] + "/" for key in ("purelib", "stdlib")] + [str(Path.cwd()) + "/"]
+    prefixes = [sysconfig.get_paths()[key] + "/" for key in ("purelib", "stdlib")] + [
+        str(Path.cwd()) + "/"
+    ]
     for event in document["traceEvents"]:
         for prefix in prefixes:
             event["name"] = event["name"].replace(prefix, "")
@@ -87,7 +98,9 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         trace = Path(folder) / "trace.json"
         record(trace)
-        text = json.dumps(cleaned(json.loads(trace.read_text(encoding="utf-8"))), separators=(",", ":"))
+        text = json.dumps(
+            cleaned(json.loads(trace.read_text(encoding="utf-8"))), separators=(",", ":")
+        )
     Path(sys.argv[1]).write_bytes(gzip.compress(text.encode(), 9, mtime=0))
 
 

@@ -28,7 +28,9 @@ PROFILED = (10, 11, 12)
 def dense(x: Any, width: int, name: str) -> Any:
     """A layer with its variables in a scope of its own."""
     with v1.variable_scope(name):
-        w = v1.get_variable("w", [x.shape[-1], width], initializer=v1.truncated_normal_initializer(stddev=0.1))
+        w = v1.get_variable(
+            "w", [x.shape[-1], width], initializer=v1.truncated_normal_initializer(stddev=0.1)
+        )
         b = v1.get_variable("b", [width], initializer=v1.zeros_initializer())
         return tf.nn.bias_add(tf.matmul(x, w), b)
 
@@ -40,7 +42,9 @@ def build() -> tuple[tf.Graph, Any, Any]:
         v1.disable_resource_variables()
         x, y = v1.placeholder(tf.float32, [BATCH, 64], "x"), v1.placeholder(tf.int64, [BATCH], "y")
         hidden = tf.nn.relu(dense(x, 128, "hidden"))
-        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=dense(hidden, 10, "logits"))
+        losses = tf.nn.sparse_softmax_cross_entropy_with_logits(
+            labels=y, logits=dense(hidden, 10, "logits")
+        )
         loss = tf.reduce_mean(losses, name="loss")
         train = v1.train.MomentumOptimizer(0.05, 0.9).minimize(loss)
     return graph, train, loss
@@ -56,7 +60,10 @@ def train(logdir: Path, steps: int) -> None:
         theirs = v1.profiler.Profiler(graph)
         with SessionProfiler(writer, graph) as ours:
             for step in range(steps):
-                feed = {"x:0": random.normal(size=(BATCH, 64)), "y:0": random.integers(0, 10, BATCH)}
+                feed = {
+                    "x:0": random.normal(size=(BATCH, 64)),
+                    "y:0": random.integers(0, 10, BATCH),
+                }
                 metadata = v1.RunMetadata()
                 options = FULL_TRACE if step in PROFILED else None
                 session.run([step_op, loss], feed, options=options, run_metadata=metadata)
@@ -77,7 +84,9 @@ def printout(file: Path) -> dict[str, Any]:
 
 def main() -> None:
     """Reads the command line."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logdir", type=Path)
     parser.add_argument("--steps", type=int, default=50)
     options = parser.parse_args()

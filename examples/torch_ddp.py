@@ -27,7 +27,9 @@ def train(rank: int, ranks: int, meeting: str, logdir: Path, steps: int) -> None
     """What each process does: trains for some steps, logging to a run of its rank."""
     torch.set_num_threads(1)
     torch.manual_seed(rank)
-    distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks)
+    distributed.init_process_group(
+        "gloo", init_method=f"file://{meeting}", rank=rank, world_size=ranks
+    )
     net = DistributedDataParallel(nn.Sequential(nn.Linear(64, 256), nn.ReLU(), nn.Linear(256, 10)))
     optimizer = torch.optim.SGD(net.parameters(), lr=0.1)
     loss_of = nn.CrossEntropyLoss()
@@ -46,7 +48,9 @@ def train(rank: int, ranks: int, meeting: str, logdir: Path, steps: int) -> None
 
 def main() -> None:
     """Starts the processes and waits for them."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logdir", type=Path, help="the log directory")
     parser.add_argument("--steps", type=int, default=30, help="training steps")
     parser.add_argument("--ranks", type=int, default=2, help="processes")

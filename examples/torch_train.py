@@ -24,7 +24,11 @@ BATCH = 16
 def conv_net() -> tuple[nn.Module, DataLoader]:
     """A net for images of 3 x 16 x 16 and 10 classes, with data."""
     net = nn.Sequential(
-        nn.Conv2d(3, 16, 3, padding=1), nn.ReLU(), nn.AdaptiveAvgPool2d(4), nn.Flatten(), nn.Linear(256, 10)
+        nn.Conv2d(3, 16, 3, padding=1),
+        nn.ReLU(),
+        nn.AdaptiveAvgPool2d(4),
+        nn.Flatten(),
+        nn.Linear(256, 10),
     )
     images, labels = torch.randn(32 * BATCH, 3, 16, 16), torch.randint(10, (32 * BATCH,))
     return net, DataLoader(TensorDataset(images, labels), BATCH)
@@ -36,7 +40,9 @@ class Transformer(nn.Module):
     def __init__(self) -> None:
         super().__init__()
         self.embed = nn.Embedding(100, 32)
-        self.layers = nn.ModuleList(nn.TransformerEncoderLayer(32, 4, 64, batch_first=True) for _ in range(2))
+        self.layers = nn.ModuleList(
+            nn.TransformerEncoderLayer(32, 4, 64, batch_first=True) for _ in range(2)
+        )
         self.head = nn.Linear(32, 10)
 
     def forward(self, tokens: torch.Tensor) -> torch.Tensor:
@@ -59,7 +65,9 @@ def train(model: nn.Module, loader: DataLoader, directory: Path, steps: int) -> 
     loss_of = nn.CrossEntropyLoss()
     with stepscope.Writer(directory) as writer:
         rate = writer.throughput("train", log_every=5)
-        with profile_steps(writer, steps=range(steps // 2, steps // 2 + 2), model=model) as profiler:
+        with profile_steps(
+            writer, steps=range(steps // 2, steps // 2 + 2), model=model
+        ) as profiler:
             for step, (inputs, labels) in zip(range(steps), loader, strict=False):
                 loss = loss_of(model(inputs), labels)
                 optimizer.zero_grad()
@@ -71,9 +79,13 @@ def train(model: nn.Module, loader: DataLoader, directory: Path, steps: int) -> 
 
 def main() -> None:
     """Trains both models."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("logdir", type=Path, help="the log directory")
-    parser.add_argument("--steps", type=int, default=30, help="training steps of each model, at most 32")
+    parser.add_argument(
+        "--steps", type=int, default=30, help="training steps of each model, at most 32"
+    )
     options = parser.parse_args()
     torch.manual_seed(0)
     for name, make in (("conv", conv_net), ("transformer", transformer)):

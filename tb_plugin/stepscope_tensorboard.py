@@ -39,7 +39,11 @@ export function render() {
 
 def remedy(fault: BaseException) -> str:
     """Returns the command that mends a fault of the installation."""
-    if isinstance(fault, ModuleNotFoundError) and fault.name and not fault.name.startswith("stepscope"):
+    if (
+        isinstance(fault, ModuleNotFoundError)
+        and fault.name
+        and not fault.name.startswith("stepscope")
+    ):
         package = fault.name.partition(".")[0]
         return f"pip install {DISTRIBUTIONS.get(package, package)}"
     return REINSTALL

@@ -16,14 +16,26 @@ settings.register_profile("quick", parent=settings.get_profile("stepscope"), max
 settings.load_profile("stepscope")
 
 
-SLOW_FOLDERS = {"cli", "e2e", "integrations", "panel", "plugin", "session", "shim", "sources", "store"}
+SLOW_FOLDERS = {
+    "cli",
+    "e2e",
+    "integrations",
+    "panel",
+    "plugin",
+    "session",
+    "shim",
+    "sources",
+    "store",
+}
 """Tests in these read and write files, or start processes, servers and browsers."""
 SLOW_FIXTURES = {"shared"}
 """Tests with these read large real files."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--quick", action="store_true", help="only tests without files and processes, few examples")
+    parser.addoption(
+        "--quick", action="store_true", help="only tests without files and processes, few examples"
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -94,7 +94,13 @@ def resampled(ratios: Sequence[F64], run: int = 6) -> Noise:
 def plant(cause: str, random: Random, noise: Noise, cost: float) -> Planted:
     """A run of 300 to 2,000 steps with a cause that costs this share of its time."""
     steps = int(random.integers(300, 2001))
-    coarse = bool(random.random() < 0.3) and cause in ("nothing", "drift", "plateau", "warm-up", "checkpoints")
+    coarse = bool(random.random() < 0.3) and cause in (
+        "nothing",
+        "drift",
+        "plateau",
+        "warm-up",
+        "checkpoints",
+    )
     log = int(random.integers(5, max(steps // 30, 6))) if coarse else 1
     step_s = float(np.exp(random.uniform(np.log(0.01), np.log(2)))) * noise(random, steps)
     plain_s = float(step_s.sum())
@@ -112,7 +118,9 @@ def plant(cause: str, random: Random, noise: Noise, cost: float) -> Planted:
             weight = random.uniform(0.6, 1.4, len(slow))
             step_s[slow] += extra_s * weight / weight.sum()
         case "single stalls":
-            slow = np.sort(random.choice(np.arange(10, steps), int(random.integers(1, 4)), replace=False))
+            slow = np.sort(
+                random.choice(np.arange(10, steps), int(random.integers(1, 4)), replace=False)
+            )
             step_s[slow] += extra_s / len(slow)
         case "drift":
             # The mean of a line that starts at 1 is 1 + half of what it rises by.
@@ -138,7 +146,9 @@ def plant(cause: str, random: Random, noise: Noise, cost: float) -> Planted:
     return Planted(record, cause, KINDS[cause], share, coarse)
 
 
-def found_share(planted: Planted, annotations: Sequence[Any], left_out_ns: dict[str, int], whole_ns: int) -> float:
+def found_share(
+    planted: Planted, annotations: Sequence[Any], left_out_ns: dict[str, int], whole_ns: int
+) -> float:
     """The share of the time that the lens says the cause takes."""
     if planted.cause in ("checkpoints", "evaluation"):
         return left_out_ns[planted.kinds[0]] / whole_ns
@@ -148,4 +158,13 @@ def found_share(planted: Planted, annotations: Sequence[Any], left_out_ns: dict[
     return float(sum(note.evidence.get("extra_ns", 0) for note in notes)) / whole_ns
 
 
-__all__ = ["FALSE", "KINDS", "SECOND", "Planted", "autoregressive", "found_share", "plant", "resampled"]
+__all__ = [
+    "FALSE",
+    "KINDS",
+    "SECOND",
+    "Planted",
+    "autoregressive",
+    "found_share",
+    "plant",
+    "resampled",
+]

@@ -11,4 +11,13 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 import planted
 from planted import Case, Workload, cases, clean_workloads, judge, largest_saving, simulate
 
-__all__ = ["Case", "Workload", "cases", "clean_workloads", "judge", "largest_saving", "planted", "simulate"]
+__all__ = [
+    "Case",
+    "Workload",
+    "cases",
+    "clean_workloads",
+    "judge",
+    "largest_saving",
+    "planted",
+    "simulate",
+]

@@ -19,5 +19,8 @@ def test_what_somebody_gave_is_repeated_only_in_part() -> None:
 
 def test_an_error_of_a_record_says_where_it_lies() -> None:
     error = RecordError("a tick of 0 ps", where="profile record, tick_ps", remedy="Report it")
-    assert str(error.within("trace.json")) == "trace.json: profile record, tick_ps: a tick of 0 ps. Report it."
+    assert (
+        str(error.within("trace.json"))
+        == "trace.json: profile record, tick_ps: a tick of 0 ps. Report it."
+    )
     assert RecordError("nothing").within("trace.json").where == "trace.json"

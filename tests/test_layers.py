@@ -30,9 +30,33 @@ ON = {
 BESIDE = ("errors", "version")
 PURE = ("model", "statistics", "lenses", "findings")
 LENSES = ("views", "trace", "throughput", "incore", "dcn")
-FRAMEWORKS = {"tensorboard", "torch", "tensorflow", "jax", "keras", "lightning", "transformers", "dask", "distributed"}
-OUTSIDE = {"os", "io", "pathlib", "shutil", "tempfile", "socket", "subprocess", "urllib", "http", "mmap", "glob"}
-FILES = sorted(path for path in PACKAGE.rglob("*.py") if "pb" not in path.relative_to(PACKAGE).parts)
+FRAMEWORKS = {
+    "tensorboard",
+    "torch",
+    "tensorflow",
+    "jax",
+    "keras",
+    "lightning",
+    "transformers",
+    "dask",
+    "distributed",
+}
+OUTSIDE = {
+    "os",
+    "io",
+    "pathlib",
+    "shutil",
+    "tempfile",
+    "socket",
+    "subprocess",
+    "urllib",
+    "http",
+    "mmap",
+    "glob",
+}
+FILES = sorted(
+    path for path in PACKAGE.rglob("*.py") if "pb" not in path.relative_to(PACKAGE).parts
+)
 
 
 def below(room: str) -> set[str]:
@@ -62,7 +86,9 @@ def test_every_room_has_a_rule() -> None:
     assert rooms == ON.keys()
 
 
-@pytest.mark.parametrize("path", [p for p in FILES if p.parent != PACKAGE], ids=lambda p: str(p.relative_to(PACKAGE)))
+@pytest.mark.parametrize(
+    "path", [p for p in FILES if p.parent != PACKAGE], ids=lambda p: str(p.relative_to(PACKAGE))
+)
 def test_imports_go_down(path: Path) -> None:
     room, *inner = path.relative_to(PACKAGE).with_suffix("").parts
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -72,13 +98,20 @@ def test_imports_go_down(path: Path) -> None:
             assert room == "cli", f"{room} imports the public names, which stand above it"
         elif parts[0] == "stepscope" and parts[1] not in BESIDE:
             assert parts[1] in below(room), f"{room} imports {name}"
-            if room == "lenses" and inner[0] in LENSES and parts[1] == "lenses" and parts[2] in LENSES:
+            if (
+                room == "lenses"
+                and inner[0] in LENSES
+                and parts[1] == "lenses"
+                and parts[2] in LENSES
+            ):
                 assert parts[2] == inner[0], f"the lens {inner[0]} imports {name}"
         if room in PURE:
             assert parts[0] not in FRAMEWORKS | OUTSIDE, f"{room} is pure, but imports {name}"
     if room in PURE:
         called = [node.func for node in ast.walk(tree) if isinstance(node, ast.Call)]
-        assert not any(isinstance(function, ast.Name) and function.id == "open" for function in called)
+        assert not any(
+            isinstance(function, ast.Name) and function.id == "open" for function in called
+        )
 
 
 @pytest.mark.parametrize("name", BESIDE)
@@ -88,14 +121,16 @@ def test_what_stands_beside_the_rooms_imports_none(name: str) -> None:
 
 
 def test_no_modules_need_each_other() -> None:
-    files = {".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES}
+    files = {
+        ".".join(path.relative_to(PACKAGE.parent).with_suffix("").parts): path for path in FILES
+    }
     modules = {name.removesuffix(".__init__"): path for name, path in files.items()}
     needs = {}
     for module, path in modules.items():
         named = imports(_WithoutTypes().visit(ast.parse(path.read_text(encoding="utf-8"))))
-        needs[module] = {name if name in modules else name.rpartition(".")[0] for name in named} & modules.keys() - {
-            module
-        }
+        needs[module] = {
+            name if name in modules else name.rpartition(".")[0] for name in named
+        } & modules.keys() - {module}
     TopologicalSorter(needs).prepare()
 
 

@@ -81,7 +81,9 @@ class Walk:
     kernel_by_op: dict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
     unattributed: dict[str, list[int]] = field(default_factory=lambda: defaultdict(lambda: [0, 0]))
 
-    def table(self, *, by_shape: bool = False, outermost: bool = False) -> dict[tuple[str, ...], tuple[int, ...]]:
+    def table(
+        self, *, by_shape: bool = False, outermost: bool = False
+    ) -> dict[tuple[str, ...], tuple[int, ...]]:
         """Calls, total, self, device self and device total of each name.
 
         With `outermost`, a call inside a call of the same name is in the totals once.
@@ -110,7 +112,9 @@ def walk(path: Path, *, as_reference: bool = False) -> Walk:
     return found
 
 
-def _by_thread(path: Path) -> Iterator[tuple[tuple[str, str], list[tuple[int, int, int, dict[str, Any]]]]]:
+def _by_thread(
+    path: Path,
+) -> Iterator[tuple[tuple[str, str], list[tuple[int, int, int, dict[str, Any]]]]]:
     threads: dict[tuple[str, str], list[tuple[int, int, int, dict[str, Any]]]] = defaultdict(list)
     for place, event in enumerate(events_of(path)):
         category = (event.get("cat") or "").lower()
@@ -124,7 +128,9 @@ def _by_thread(path: Path) -> Iterator[tuple[tuple[str, str], list[tuple[int, in
         yield thread, sorted(items, key=lambda item: item[:3])
 
 
-def _walk_thread(items: list[Any], found: Walk, launches: dict[int, Row | None], as_reference: bool) -> None:
+def _walk_thread(
+    items: list[Any], found: Walk, launches: dict[int, Row | None], as_reference: bool
+) -> None:
     open_rows: list[Row] = []
     for start, is_launch, _, event in items:
         while open_rows and open_rows[-1].end <= start:
@@ -170,7 +176,9 @@ def _owner(open_rows: list[Row], as_reference: bool) -> Row | None:
     return None
 
 
-def _attribute(found: Walk, name: str, spent: int, correlation: Any, launches: dict[int, Row | None]) -> None:
+def _attribute(
+    found: Walk, name: str, spent: int, correlation: Any, launches: dict[int, Row | None]
+) -> None:
     owner = launches.get(correlation) if correlation else None
     if owner is None:
         why = found.unattributed[OUTSIDE_OP if correlation in launches else NO_LAUNCH]

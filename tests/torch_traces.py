@@ -17,10 +17,26 @@ TRACES = sorted(p.name for p in GOLDEN.iterdir()) if GOLDEN.is_dir() else ["abse
 
 
 def range_(
-    name: str, start: float, duration: float, *, cat: str = "user_annotation", pid: int = 1, tid: int = 1, **args: Any
+    name: str,
+    start: float,
+    duration: float,
+    *,
+    cat: str = "user_annotation",
+    pid: int = 1,
+    tid: int = 1,
+    **args: Any,
 ) -> dict[str, Any]:
     """An event, in us."""
-    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": args}
+    return {
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": pid,
+        "tid": tid,
+        "ts": start,
+        "dur": duration,
+        "args": args,
+    }
 
 
 def step(number: int, start: float, duration: float) -> dict[str, Any]:

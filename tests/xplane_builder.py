@@ -41,7 +41,9 @@ class Collective:
         operands = {"send-done": ["send"], "recv-done": ["recv"]}
         found = []
         for op in OPS:
-            instruction = hlo_pb2.Instruction(name=f"{op}{self.suffix}".encode(), opcode=op.encode(), id=ids[op])
+            instruction = hlo_pb2.Instruction(
+                name=f"{op}{self.suffix}".encode(), opcode=op.encode(), id=ids[op]
+            )
             instruction.operand_ids.extend(ids[name] for name in operands.get(op, []))
             attributes = instruction.frontend_attributes.map
             attributes["_xla_host_transfer_handler_name"] = self.handler.encode()
@@ -53,7 +55,9 @@ class Collective:
                     attributes["_xla_megascale_target"] = self.target.encode()
                 instruction.shape.CopyFrom(tuple_of(self.payload, array(8), token))
             else:
-                instruction.shape.CopyFrom(token if op == "send-done" else tuple_of(self.payload, token))
+                instruction.shape.CopyFrom(
+                    token if op == "send-done" else tuple_of(self.payload, token)
+                )
             found.append(instruction)
         return found
 
@@ -91,7 +95,9 @@ class Core:
         self._add_line(plane, "XLA Modules", [(programs[p], s, d) for p, s, d in self.executions])
         keys = self._add_instructions(plane)
         for ops in self.ops:
-            self._add_line(plane, "XLA Ops", [(keys[name], start, duration) for name, start, duration in ops])
+            self._add_line(
+                plane, "XLA Ops", [(keys[name], start, duration) for name, start, duration in ops]
+            )
         return bytes(plane.SerializeToString())
 
     def _add_instructions(self, plane: Any) -> dict[str, int]:
@@ -103,9 +109,14 @@ class Core:
                 metadata = plane.event_metadata[keys[name]]
                 metadata.name = self.texts.get(name, f"%{name} = {op}(...)").encode()
                 metadata.display_name = name.encode()
-                metadata.stats.add(metadata_id=self._stats("hlo_category"), str_value=f"host {op}".encode())
+                metadata.stats.add(
+                    metadata_id=self._stats("hlo_category"), str_value=f"host {op}".encode()
+                )
                 if collective.info_slices:
-                    metadata.stats.add(metadata_id=self._stats("dcn_collective_info"), bytes_value=collective.info())
+                    metadata.stats.add(
+                        metadata_id=self._stats("dcn_collective_info"),
+                        bytes_value=collective.info(),
+                    )
         return keys
 
     def _add_line(self, plane: Any, name: str, events: Sequence[tuple[int, float, float]]) -> None:
@@ -138,7 +149,9 @@ def varint(value: int) -> bytes:
 
 
 def event(key: int, offset_ps: int, duration_ps: int, stats: bytes = b"") -> bytes:
-    return b"\x08" + varint(key) + b"\x10" + varint(offset_ps) + b"\x18" + varint(duration_ps) + stats
+    return (
+        b"\x08" + varint(key) + b"\x10" + varint(offset_ps) + b"\x18" + varint(duration_ps) + stats
+    )
 
 
 def length_delimited(field_number: int, body: bytes) -> bytes:

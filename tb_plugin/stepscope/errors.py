@@ -72,7 +72,9 @@ class RecordError(StepscopeError):
 
     def within(self, place: str) -> RecordError:
         """The same error, said of a record that lies at this place."""
-        return RecordError(self.found, where=f"{place}: {self.where}" if self.where else place, remedy=self.remedy)
+        return RecordError(
+            self.found, where=f"{place}: {self.where}" if self.where else place, remedy=self.remedy
+        )
 
 
 class StoreError(StepscopeError):

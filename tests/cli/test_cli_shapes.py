@@ -18,7 +18,9 @@ SHAPES = ("breakdown", "launches", "idle", "timeline", "shapes", "kernels", "mem
 
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("form", ["table", "json", "csv"])
-def test_every_shape_is_printed_in_every_form(shape: str, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_shape_is_printed_in_every_form(
+    shape: str, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["views", TRACE, "--shape", shape, "--format", form]) == 0
     printed = capsys.readouterr().out
     if form == "json":
@@ -34,7 +36,9 @@ def test_a_breakdown_is_a_row_for_each_step(capsys: pytest.CaptureFixture[str]) 
     assert [int(row.split(",")[2]) for row in rows] == [step["duration_ps"] for step in steps]
 
 
-def test_a_view_is_a_table_of_its_leading_figures_and_csv_has_all(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_view_is_a_table_of_its_leading_figures_and_csv_has_all(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     main(["views", TRACE, "--view", "op"])
     head = capsys.readouterr().out.splitlines()[0]
     first = "name kind host self (us) % of host time host total (us) runs total requested (bytes)"
@@ -43,7 +47,9 @@ def test_a_view_is_a_table_of_its_leading_figures_and_csv_has_all(capsys: pytest
     assert capsys.readouterr().out.splitlines()[0].endswith("total peak (bytes)")
     main(["views", TRACE, "--view", "op", "--format", "csv"])
     document = stepscope.open(TRACE).views(view="op").to_json()
-    figures = {name for name, value in document["nodes"][0].items() if not isinstance(value, list | dict)}
+    figures = {
+        name for name, value in document["nodes"][0].items() if not isinstance(value, list | dict)
+    }
     assert figures - {"parent", "depth"} <= set(capsys.readouterr().out.splitlines()[0].split(","))
 
 

@@ -19,7 +19,9 @@ def test_flags_take_a_single_dash(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == single
 
 
-@pytest.mark.parametrize("flag", ["--graph_path", "--run_meta_path", "--op_log_path", "-graph_path"])
+@pytest.mark.parametrize(
+    "flag", ["--graph_path", "--run_meta_path", "--op_log_path", "-graph_path"]
+)
 def test_paths_of_single_files_are_answered_with_the_command_to_type(
     flag: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -35,7 +37,9 @@ def test_unknown_words_of_select_are_wrong_usage(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize("word", ["device", "op_types", "input_shapes"])
-def test_selected_details_are_in_tables_and_documents(word: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_selected_details_are_in_tables_and_documents(
+    word: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["views", PROFILE, "--view", "scope", "--select", word]) == 0
     assert word in capsys.readouterr().out.splitlines()[0]
     nodes = stepscope.open(PROFILE).views(view="scope", select=[word]).to_json()["nodes"]
@@ -45,6 +49,10 @@ def test_selected_details_are_in_tables_and_documents(word: str, capsys: pytest.
 def test_presets_are_those_of_the_option_builder() -> None:
     answer = stepscope.open(PROFILE).views(view="scope", preset="float_operation")
     options = answer.to_json()["options"]
-    assert (options["order_by"], options["min_float_ops"], options["select"]) == ("float_ops", 1, ("float_ops",))
+    assert (options["order_by"], options["min_float_ops"], options["select"]) == (
+        "float_ops",
+        1,
+        ("float_ops",),
+    )
     kept = stepscope.open(PROFILE).views(view="scope", preset="float_operation", order_by="name")
     assert kept.to_json()["options"]["order_by"] == "name"

@@ -13,7 +13,12 @@ from rank_traces import write_ranks
 
 from tensorboard_page import Server, Watched, chromium_path, running, watching
 
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--disable-background-networking"]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--disable-background-networking",
+]
 
 
 @pytest.fixture(scope="session")

@@ -105,8 +105,12 @@ class Panel:
 
     def theme(self, theme: str) -> None:
         """Turns TensorBoard's theme."""
-        self.page.evaluate("dark => document.body.classList.toggle('dark-mode', dark)", theme == "dark")
-        self.frame.wait_for_function("theme => document.documentElement.dataset.theme === theme", arg=theme)
+        self.page.evaluate(
+            "dark => document.body.classList.toggle('dark-mode', dark)", theme == "dark"
+        )
+        self.frame.wait_for_function(
+            "theme => document.documentElement.dataset.theme === theme", arg=theme
+        )
 
     def text(self) -> str:
         """All that the panel says."""

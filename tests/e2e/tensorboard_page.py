@@ -41,14 +41,29 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running(
-    logdir: Path, log: Path, *flags: str, prefix: str = "", environment: dict[str, str] | None = None
+    logdir: Path,
+    log: Path,
+    *flags: str,
+    prefix: str = "",
+    environment: dict[str, str] | None = None,
 ) -> Iterator[Server]:
     port = free_port()
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", str(port), *flags]
+    command = [
+        sys.executable,
+        "-m",
+        "tensorboard.main",
+        "--logdir",
+        str(logdir),
+        "--port",
+        str(port),
+        *flags,
+    ]
     if prefix:
         command += ["--path_prefix", prefix]
     with log.open("wb") as output:
-        process = subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT, env=environment)
+        process = subprocess.Popen(
+            command, stdout=output, stderr=subprocess.STDOUT, env=environment
+        )
     server = Server(f"http://127.0.0.1:{port}{prefix}", log)
     try:
         wait_for(server, process)
@@ -105,7 +120,9 @@ def strict(route: Route) -> None:
         return
     response = route.fetch()
     policy = response.headers.get("content-security-policy", "").replace("'unsafe-eval'", "")
-    route.fulfill(response=response, headers={**response.headers, "content-security-policy": policy})
+    route.fulfill(
+        response=response, headers={**response.headers, "content-security-policy": policy}
+    )
 
 
 @contextlib.contextmanager
@@ -117,8 +134,13 @@ def watching(browser: Browser) -> Iterator[Watched]:
     page.route("**/*", strict)
     page.on("pageerror", lambda error: found.errors.append(str(error)))
     page.on("response", lambda response: found.answers.append(response))
-    page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+    page.on(
+        "console",
+        lambda message: found.errors.append(message.text) if message.type == "error" else None,
+    )
     yield found
     context.close()
-    ours = [text for text in found.errors if "stepscope" in text or "Content Security Policy" in text]
+    ours = [
+        text for text in found.errors if "stepscope" in text or "Content Security Policy" in text
+    ]
     assert not ours, ours

@@ -15,14 +15,21 @@ from rank_traces import write_ranks
 
 from tensorboard_page import Server, Watched, watching
 
-RULES = {"runOnly": {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"]}}
+RULES = {
+    "runOnly": {
+        "type": "tag",
+        "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "best-practice"],
+    }
+}
 # The panel is one part of TensorBoard's page: the page's landmarks and first heading are TensorBoard's.
 OF_THE_PAGE = ("region", "page-has-heading-one", "landmark-one-main", "bypass")
 RUN = "pytorch-small-net"
 PANES = ("steps", "trace", "shapes", "kernels", "launches", "critical-path", "memory", "ranks")
 DCN_PANES = ("heat maps", "bandwidth", "diagnosis")
 DOCUMENTS = "**/data/plugin/stepscope/{views,throughput,incore,dcn,findings}*"
-ERROR = json.dumps({"error": {"found": "the record is gone", "where": "run a", "remedy": "Read again"}})
+ERROR = json.dumps(
+    {"error": {"found": "the record is gone", "where": "run a", "remedy": "Read again"}}
+)
 EMPTY = json.dumps({"runs": [{"name": "nothing", "records": []}], "problems": [], "version": ""})
 
 
@@ -54,7 +61,9 @@ def panel(page: Watched, server: Server) -> Panel:
 def violations(panel: Panel) -> list[str]:
     options = RULES | {"rules": {rule: {"enabled": False} for rule in OF_THE_PAGE}}
     found: dict[str, Any] = panel.frame.evaluate("options => axe.run(document, options)", options)
-    return [f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]]
+    return [
+        f"{one['id']}: {node['html'][:200]}" for one in found["violations"] for node in one["nodes"]
+    ]
 
 
 def check(panel: Panel, **state: str) -> None:
@@ -84,14 +93,34 @@ OTHER_SHAPES: dict[str, dict[str, str]] = {
     "bottom-up": {"lens": "views", "run": RUN, "direction": "up", "selected": "3"},
     "started from a row": {"lens": "views", "run": RUN, "view": "scope", "root": "2"},
     "hidden by options": {"lens": "views", "run": RUN, "opt.min_micros": "1000000000"},
-    "compared from a row": {"lens": "views", "run": "rank0", "compare": "rank1", "view": "scope", "from": "aten::mm"},
-    "compared in order of time": {"lens": "views", "run": "rank0", "compare": "rank1", "view": "scope", "host": "time"},
-    "compared, no match": {"lens": "views", "run": "rank0", "compare": "rank1", "search": "no such op"},
+    "compared from a row": {
+        "lens": "views",
+        "run": "rank0",
+        "compare": "rank1",
+        "view": "scope",
+        "from": "aten::mm",
+    },
+    "compared in order of time": {
+        "lens": "views",
+        "run": "rank0",
+        "compare": "rank1",
+        "view": "scope",
+        "host": "time",
+    },
+    "compared, no match": {
+        "lens": "views",
+        "run": "rank0",
+        "compare": "rank1",
+        "search": "no such op",
+    },
     "pairs": {"lens": "incore", "run": "pairs-a"},
     "pairs compared": {"lens": "incore", "run": "pairs-a", "compare": "pairs-b"},
     "nothing in common": {"lens": "incore", "run": "kernel-a", "compare": "pairs-b"},
     **{f"pane {name}": {"lens": "views", "run": "rank0", "pane": name} for name in PANES},
-    **{f"collectives, {name}": {"lens": "dcn", "run": "slices-a", "pane": name} for name in DCN_PANES},
+    **{
+        f"collectives, {name}": {"lens": "dcn", "run": "slices-a", "pane": name}
+        for name in DCN_PANES
+    },
     "speed-up": {"lens": "throughput", "compare": "rates-a", "chart": "speed-up"},
     "missing record": {"lens": "views", "run": "gone"},
 }
@@ -120,7 +149,13 @@ def test_an_error_is_said_and_can_be_tried_again(panel: Panel, lens: str, compar
     panel.page.route(DOCUMENTS, lambda route: route.fulfill(status=404, body=ERROR))
     try:
         # An option of no meaning makes it a question that was not asked before.
-        check(panel, lens=lens, run=run, compare=baseline if compared else "", **{"opt.seed": f"{lens}{compared}"})
+        check(
+            panel,
+            lens=lens,
+            run=run,
+            compare=baseline if compared else "",
+            **{"opt.seed": f"{lens}{compared}"},
+        )
         assert lens == "overview" or "The record is gone" in panel.text()
     finally:
         panel.page.unroute(DOCUMENTS)
@@ -140,7 +175,9 @@ def _empty(route: Route) -> None:
     route.fulfill(status=200, body=EMPTY, content_type="application/json")
 
 
-def test_forced_colours_keep_the_selection_in_sight_and_reduced_motion_moves_nothing(panel: Panel) -> None:
+def test_forced_colours_keep_the_selection_in_sight_and_reduced_motion_moves_nothing(
+    panel: Panel,
+) -> None:
     panel.page.emulate_media(forced_colors="active", reduced_motion="reduce")
     try:
         panel.show(lens="views", run=RUN, selected="3")
@@ -154,7 +191,11 @@ def test_forced_colours_keep_the_selection_in_sight_and_reduced_motion_moves_not
         assert chosen.evaluate("button => getComputedStyle(button).forcedColorAdjust") == "none"
         edge = "tab => getComputedStyle(tab).borderBottomColor"
         tabs = panel.frame.locator(".header [role=tab]")
-        edges = {tab.evaluate(edge) for tab in tabs.all() if tab.get_attribute("aria-selected") == "false"}
+        edges = {
+            tab.evaluate(edge)
+            for tab in tabs.all()
+            if tab.get_attribute("aria-selected") == "false"
+        }
         assert tabs.and_(panel.frame.locator("[aria-selected=true]")).evaluate(edge) not in edges
         moving = "() => document.getAnimations().filter(one => one.playState === 'running').length"
         assert panel.frame.evaluate(moving) == 0

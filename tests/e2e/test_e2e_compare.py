@@ -38,7 +38,10 @@ def test_the_compared_tree_is_zoomed_by_click_key_and_wheel_and_reset(panel: Pan
     expect(crumbs).to_be_visible()
     inside = names(panel)
     assert 0 < len(inside) < len(everything)
-    assert all(name == inside[0] or name.startswith((f"{inside[0]}/", f"{inside[0]} > ")) for name in inside)
+    assert all(
+        name == inside[0] or name.startswith((f"{inside[0]}/", f"{inside[0]} > "))
+        for name in inside
+    )
     panel.page.wait_for_function("() => location.hash.includes('stepscope.from=')")
     address = panel.page.url
     panel.frame.get_by_role("button", name="Whole tree").click()

@@ -41,7 +41,9 @@ def rows(panel: Locator, label: str) -> Locator:
     return panel.get_by_role("grid", name=label).locator(".row")
 
 
-def test_the_worst_collective_and_its_verdict_stand_above_the_table(server: Server, watched: Watched) -> None:
+def test_the_worst_collective_and_its_verdict_stand_above_the_table(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "two_hosts")
     verdict = panel.locator(".verdict")
     expect(verdict).to_contain_text("psum.7_0 takes 100.0% of all stall")
@@ -49,7 +51,9 @@ def test_the_worst_collective_and_its_verdict_stand_above_the_table(server: Serv
     expect(panel.locator("[aria-sort=descending]").first).to_contain_text("total stall")
 
 
-def test_the_capacity_that_is_entered_decides_about_congestion(server: Server, watched: Watched) -> None:
+def test_the_capacity_that_is_entered_decides_about_congestion(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "two_hosts", "&p.stepscope.pane=bandwidth")
     expect(panel.get_by_text("Enter the network's capacity")).to_be_visible()
     panel.get_by_label("Network").fill("10")
@@ -64,13 +68,17 @@ def test_the_capacity_that_is_entered_decides_about_congestion(server: Server, w
     watched.shot("dcn-bandwidth")
 
 
-def test_occurrences_stand_in_time_and_share_their_selection_with_the_list(server: Server, watched: Watched) -> None:
+def test_occurrences_stand_in_time_and_share_their_selection_with_the_list(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "two_hosts")
     listed = rows(panel, "Occurrences")
     expect(listed).to_have_count(4)
     listed.nth(1).click()
     expect(panel.locator("[role=status].hidden")).to_contain_text("send · psum.7_0")
-    expect(panel.locator("[role=status].hidden")).to_contain_text(re.compile(r"slack 600,334,000 ps"))
+    expect(panel.locator("[role=status].hidden")).to_contain_text(
+        re.compile(r"slack 600,334,000 ps")
+    )
     panel.get_by_role("application").focus()
     watched.page.keyboard.press("ArrowDown")
     expect(listed.and_(panel.locator("[aria-selected=true]"))).to_contain_text("slice1")
@@ -83,19 +91,25 @@ def test_slack_is_drawn_as_it_is_defined(server: Server, watched: Watched) -> No
     expect(panel.get_by_text("the slack is less than drawn")).to_have_count(0)
 
 
-def test_a_cell_of_a_heat_map_chooses_the_place_and_the_collective(server: Server, watched: Watched) -> None:
+def test_a_cell_of_a_heat_map_chooses_the_place_and_the_collective(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "two_hosts", "&p.stepscope.pane=heat%20maps")
     first = panel.locator(".heat tbody tr").first
     expect(first).to_contain_text("slice1-host0")
     first.locator("td").first.click()
     expect(panel.locator(".toolbar select").first).to_have_value("slice1-host0")
-    expect(rows(panel, "Collectives").and_(panel.locator("[aria-selected=true]"))).to_contain_text("psum.7_0")
+    expect(rows(panel, "Collectives").and_(panel.locator("[aria-selected=true]"))).to_contain_text(
+        "psum.7_0"
+    )
     watched.shot("dcn-heat")
 
 
 def test_a_slow_host_is_named(server: Server, watched: Watched) -> None:
     panel = show(watched, server, "two_hosts", "&p.stepscope.pane=diagnosis")
-    expect(panel.get_by_text("Straggler in psum.7_0: slice1-host0 stalls 285.33 µs on average")).to_be_visible()
+    expect(
+        panel.get_by_text("Straggler in psum.7_0: slice1-host0 stalls 285.33 µs on average")
+    ).to_be_visible()
 
 
 def test_two_runs_are_compared_by_rendezvous(server: Server, watched: Watched) -> None:
@@ -107,7 +121,9 @@ def test_two_runs_are_compared_by_rendezvous(server: Server, watched: Watched) -
     watched.shot("dcn-compare")
 
 
-def test_a_profile_without_dcn_ops_says_so_and_claims_nothing(serve: Serve, watched: Watched, tmp_path: Path) -> None:
+def test_a_profile_without_dcn_ops_says_so_and_claims_nothing(
+    serve: Serve, watched: Watched, tmp_path: Path
+) -> None:
     with stepscope.Writer(str(tmp_path / "one-slice")) as writer:
         writer.log_collectives(Collectives())
     panel = show(watched, serve(tmp_path), "one-slice")

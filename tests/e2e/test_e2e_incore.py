@@ -48,7 +48,11 @@ def kernel(folder: Path, invocations: int = 0) -> Path:
 def capture(folder: Path) -> Path:
     """Two tasks on three cores; the second waits for the first."""
     folder.mkdir(parents=True)
-    rows = [[0, 7, 1, 1010, 1050, 4, 2], [1, RING, 1, 1100, 1160, 5, 2], [2, RING, 1, 1090, 1180, 6, 2]]
+    rows = [
+        [0, 7, 1, 1010, 1050, 4, 2],
+        [1, RING, 1, 1100, 1160, 5, 2],
+        [2, RING, 1, 1090, 1180, 6, 2],
+    ]
     document = {
         "chip_swimlane_level": 2,
         "metadata": {"clock_freq_hz": 50_000_000, "core_types": ["aic", "aiv", "aiv"]},
@@ -82,7 +86,9 @@ def server(serve: Serve, logdir: Path) -> Server:
 
 
 def show(watched: Watched, server: Server, run: str, state: str = "") -> Locator:
-    watched.page.goto(f"{server.url}/#stepscope&p.stepscope.lens=incore&p.stepscope.run={run}{state}")
+    watched.page.goto(
+        f"{server.url}/#stepscope&p.stepscope.lens=incore&p.stepscope.run={run}{state}"
+    )
     return watched.frame().locator("body")
 
 
@@ -93,13 +99,17 @@ def lanes(panel: Locator) -> Locator:
 def test_the_partition_is_written_out_and_is_the_total(server: Server, watched: Watched) -> None:
     panel = show(watched, server, "one")
     partition = panel.locator(".partition")
-    expect(partition).to_contain_text(re.compile(r"R-E\s*80.*B-R\s*10.*A-B\s*10.*F-A\s*100.*=\s*200 cycles"))
+    expect(partition).to_contain_text(
+        re.compile(r"R-E\s*80.*B-R\s*10.*A-B\s*10.*F-A\s*100.*=\s*200 cycles")
+    )
     expect(partition).to_contain_text("is the total")
     expect(panel.get_by_text("50 MHz clock")).to_be_visible()
     watched.shot("incore-phases-light")
 
 
-def test_a_slot_of_a_table_selects_its_block_and_the_keys_lead_on(server: Server, watched: Watched) -> None:
+def test_a_slot_of_a_table_selects_its_block_and_the_keys_lead_on(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "one")
     panel.get_by_role("button", name="AIV_1").first.click()
     spoken = panel.locator("[role=status].hidden")
@@ -112,7 +122,9 @@ def test_a_slot_of_a_table_selects_its_block_and_the_keys_lead_on(server: Server
     expect(panel.locator("tr.chosen")).to_contain_text("B-R")
 
 
-def test_the_ruler_measures_whole_cycles_at_the_edges_of_blocks(server: Server, watched: Watched) -> None:
+def test_the_ruler_measures_whole_cycles_at_the_edges_of_blocks(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "one")
     panel.locator("canvas").first.wait_for()
     box = lanes(panel).bounding_box()
@@ -144,7 +156,9 @@ def test_a_zoom_to_one_cycle_is_kept_in_the_address(server: Server, watched: Wat
     watched.page.wait_for_function("() => !location.hash.includes('zoom')")
 
 
-def test_a_bar_of_the_spread_leads_to_an_invocation_and_back(server: Server, watched: Watched) -> None:
+def test_a_bar_of_the_spread_leads_to_an_invocation_and_back(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "many")
     expect(panel.get_by_text("Over 21 usable invocations")).to_be_visible()
     panel.locator(".histogram .bar:not(:disabled)").last.click()
@@ -158,7 +172,9 @@ def test_a_bar_of_the_spread_leads_to_an_invocation_and_back(server: Server, wat
     expect(panel.get_by_text("Over 21 usable invocations")).to_be_visible()
 
 
-def test_a_capture_shows_its_swimlane_and_what_a_task_waited_for(server: Server, watched: Watched) -> None:
+def test_a_capture_shows_its_swimlane_and_what_a_task_waited_for(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "tasks")
     expect(lanes(panel)).to_have_attribute("aria-label", re.compile("Tasks on 3 cores"))
     lanes(panel).focus()
@@ -171,7 +187,9 @@ def test_a_capture_shows_its_swimlane_and_what_a_task_waited_for(server: Server,
     watched.shot("incore-tasks")
 
 
-def test_stamps_that_cannot_be_used_are_said_with_slots_and_remedy(server: Server, watched: Watched) -> None:
+def test_stamps_that_cannot_be_used_are_said_with_slots_and_remedy(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "stale")
     notice = panel.locator("details.notice")
     expect(notice).to_contain_text(re.compile(r"STALE_GENERATION in slot \d+"))
@@ -180,11 +198,15 @@ def test_stamps_that_cannot_be_used_are_said_with_slots_and_remedy(server: Serve
     expect(panel.get_by_text("No invocation of this record can be used")).to_be_visible()
 
 
-def test_two_kernels_are_laid_beneath_each_other_at_a_boundary(server: Server, watched: Watched) -> None:
+def test_two_kernels_are_laid_beneath_each_other_at_a_boundary(
+    server: Server, watched: Watched
+) -> None:
     panel = show(watched, server, "one", "&p.stepscope.compare=late")
     panel.get_by_label("Aligned at").select_option("B")
     panel.get_by_role("row").filter(has_text="R-E").click()
-    expect(panel.locator("[role=status].hidden")).to_contain_text("this run: this run · R-E, length 80 cycles")
+    expect(panel.locator("[role=status].hidden")).to_contain_text(
+        "this run: this run · R-E, length 80 cycles"
+    )
     expect(panel.locator("[role=status].hidden")).to_contain_text("from B −90 cycles")
     watched.shot("incore-aligned")
 
@@ -195,5 +217,7 @@ def test_two_runs_are_compared_phase_by_phase(server: Server, watched: Watched, 
     row = panel.get_by_role("row").filter(has_text="F-A")
     expect(row).to_contain_text("100")
     expect(row).to_contain_text("110")
-    watched.page.evaluate(f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})")
+    watched.page.evaluate(
+        f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})"
+    )
     watched.shot(f"incore-compare-{theme}")

@@ -33,13 +33,20 @@ def start(panel: Panel, **state: str) -> None:
     """Opens a state, with the focus on the tab of its lens as Tab from TensorBoard's header gives it."""
     panel.show(**state)
     if "lens" in state:
-        expect(panel.frame.locator(f"#tab-{state['lens']}")).to_have_attribute("aria-selected", "true")
+        expect(panel.frame.locator(f"#tab-{state['lens']}")).to_have_attribute(
+            "aria-selected", "true"
+        )
         panel.settle()
     panel.frame.locator("[role=tab][aria-selected=true]").first.focus()
 
 
 def selected(panel: Panel) -> str:
-    return panel.frame.locator("[role=row][aria-selected=true]").first.inner_text().split("\n")[0].strip()
+    return (
+        panel.frame.locator("[role=row][aria-selected=true]")
+        .first.inner_text()
+        .split("\n")[0]
+        .strip()
+    )
 
 
 def rows_open(panel: Panel) -> int:
@@ -184,7 +191,9 @@ def test_the_table_of_collectives_is_walked(panel: Panel) -> None:
     panel.tab_to("tab occurrences")
     panel.press("ArrowRight", "ArrowRight")
     assert panel.focused() == "tab bandwidth"
-    expect(panel.frame.get_by_role("tab", name="bandwidth")).to_have_attribute("aria-selected", "true")
+    expect(panel.frame.get_by_role("tab", name="bandwidth")).to_have_attribute(
+        "aria-selected", "true"
+    )
 
 
 def test_a_finding_leads_to_its_evidence(panel: Panel) -> None:
@@ -209,7 +218,13 @@ def test_the_sheet_lists_every_command(panel: Panel) -> None:
     start(panel, lens="views", run=RUN)
     panel.press("?")
     sheet = panel.frame.get_by_role("dialog")
-    for word in (*(f"Alt+{at}" for at in range(1, 7)), "Search", "Start from the selected row", "callers", "Markdown"):
+    for word in (
+        *(f"Alt+{at}" for at in range(1, 7)),
+        "Search",
+        "Start from the selected row",
+        "callers",
+        "Markdown",
+    ):
         expect(sheet).to_contain_text(word)
     panel.press("Tab", "Tab")
     assert sheet.evaluate("sheet => sheet.contains(document.activeElement)")

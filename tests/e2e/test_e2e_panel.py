@@ -61,7 +61,9 @@ def rows_open(panel: Locator) -> int:
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-def test_the_tab_shows_the_profile(serve: Serve, watched: Watched, logdir: Path, loader: str) -> None:
+def test_the_tab_shows_the_profile(
+    serve: Serve, watched: Watched, logdir: Path, loader: str
+) -> None:
     panel = open_tab(watched, serve(logdir, *LOADERS[loader]))
     expect(panel.get_by_role("tab", name="Views")).to_be_visible()
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
@@ -79,10 +81,14 @@ def test_the_tab_opens_on_an_overview(plain: Server, watched: Watched) -> None:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
-def test_both_themes_paint_their_own_background(plain: Server, watched: Watched, theme: str) -> None:
+def test_both_themes_paint_their_own_background(
+    plain: Server, watched: Watched, theme: str
+) -> None:
     panel = open_tab(watched, plain)
     expect(rows(panel).first).to_be_visible()
-    watched.page.evaluate(f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})")
+    watched.page.evaluate(
+        f"document.body.classList.toggle('dark-mode', {str(theme == 'dark').lower()})"
+    )
     expect(watched.frame().locator("html")).to_have_attribute("data-theme", theme)
     colour = panel.evaluate("body => getComputedStyle(body).backgroundColor")
     channels = [int(part) for part in re.findall(r"\d+", colour)[:3]]
@@ -106,7 +112,9 @@ def test_rows_open_sort_and_are_found(plain: Server, watched: Watched) -> None:
     header = panel.get_by_role("columnheader").filter(has_text="% of host time").first
     header.get_by_role("button").click()
     expect(
-        panel.locator("[role=columnheader][aria-sort=descending], [role=columnheader][aria-sort=ascending]")
+        panel.locator(
+            "[role=columnheader][aria-sort=descending], [role=columnheader][aria-sort=ascending]"
+        )
     ).to_have_count(1)
     panel.get_by_role("searchbox").fill("addmm")
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
@@ -140,7 +148,9 @@ def test_a_reload_keeps_what_is_selected(plain: Server, watched: Watched) -> Non
     expect(selected).to_contain_text(name.strip())
 
 
-def test_everything_works_behind_a_path_prefix(serve: Serve, watched: Watched, logdir: Path) -> None:
+def test_everything_works_behind_a_path_prefix(
+    serve: Serve, watched: Watched, logdir: Path
+) -> None:
     panel = open_tab(watched, serve(logdir, prefix="/some/prefix"))
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
     panel.get_by_role("tab", name="Throughput").click()
@@ -153,7 +163,11 @@ def test_everything_works_behind_a_path_prefix(serve: Serve, watched: Watched, l
 def test_answers_are_small_and_the_page_holds_few_nodes(plain: Server, watched: Watched) -> None:
     panel = open_tab(watched, plain)
     expect(rows(panel).filter(has_text="aten::").first).to_be_visible()
-    sizes = {a.url: len(a.body()) for a in watched.answers if "/stepscope/views" in a.url and a.status == 200}
+    sizes = {
+        a.url: len(a.body())
+        for a in watched.answers
+        if "/stepscope/views" in a.url and a.status == 200
+    }
     assert sizes
     assert max(sizes.values()) < 200_000
     assert panel.evaluate("() => document.getElementsByTagName('*').length") < 2_000
@@ -173,17 +187,23 @@ with stepscope.Writer(sys.argv[1], flush_secs=0.5) as writer:
 
 
 @pytest.mark.parametrize("loader", LOADERS)
-def test_a_live_series_grows_without_a_reload(serve: Serve, watched: Watched, tmp_path: Path, loader: str) -> None:
+def test_a_live_series_grows_without_a_reload(
+    serve: Serve, watched: Watched, tmp_path: Path, loader: str
+) -> None:
     command = [sys.executable, "-c", LIVE, str(tmp_path / "live")]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as training:
         try:
             assert training.stdout is not None
             assert training.stdout.readline() == "logged\n"
-            panel = open_tab(watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"), "throughput")
+            panel = open_tab(
+                watched, serve(tmp_path, *LOADERS[loader], "--reload_interval=1"), "throughput"
+            )
             table = panel.get_by_role("row").filter(has_text="live").last
             expect(table).to_be_visible(timeout=20_000)
             first = last_step(table)
-            expect(table.get_by_role("gridcell").last).not_to_have_text(f"{first:,}", timeout=30_000)
+            expect(table.get_by_role("gridcell").last).not_to_have_text(
+                f"{first:,}", timeout=30_000
+            )
             assert last_step(table) > first
             watched.shot(f"throughput-live-{loader}")
         finally:
@@ -194,7 +214,9 @@ def last_step(row: Locator) -> int:
     return int(row.get_by_role("gridcell").last.inner_text().replace(",", ""))
 
 
-def test_a_log_directory_without_records_hides_the_tab(serve: Serve, watched: Watched, tmp_path: Path) -> None:
+def test_a_log_directory_without_records_hides_the_tab(
+    serve: Serve, watched: Watched, tmp_path: Path
+) -> None:
     from torch.utils.tensorboard import SummaryWriter
 
     with SummaryWriter(str(tmp_path)) as writer:
@@ -203,7 +225,10 @@ def test_a_log_directory_without_records_hides_the_tab(serve: Serve, watched: Wa
     watched.page.goto(server.url)
     expect(watched.page.get_by_text("Time Series", exact=False).first).to_be_visible()
     listing = server.get("/data/plugins_listing")
-    assert b'"stepscope": {"disable_reload": false, "enabled": false' in listing or b'"stepscope"' not in listing
+    assert (
+        b'"stepscope": {"disable_reload": false, "enabled": false' in listing
+        or b'"stepscope"' not in listing
+    )
 
 
 def test_a_damaged_file_beside_a_good_one_is_said_and_the_good_one_shown(

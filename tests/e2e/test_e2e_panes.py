@@ -48,7 +48,9 @@ def test_tables_of_kernels_shapes_and_launches_are_there(server: Server, watched
     panel.get_by_role("radio", name="by op and launch").click()
     expect(panel.get_by_role("grid", name="Kernels")).to_contain_text("aten::mm")
     panel.get_by_role("radio", name="shapes", exact=True).click()
-    expect(panel.get_by_role("grid", name="Ops by input shapes")).to_contain_text("[[8, 16], [16, 4]]")
+    expect(panel.get_by_role("grid", name="Ops by input shapes")).to_contain_text(
+        "[[8, 16], [16, 4]]"
+    )
     panel.get_by_role("radio", name="launches", exact=True).click()
     expect(panel.get_by_role("grid", name="Idle streams")).to_contain_text("stream 7")
 

@@ -28,7 +28,9 @@ def log_rates(folder: Path, step_ms: int) -> None:
     time_ns = np.arange(1, 41) * step_ms * 1_000_000
     step = np.arange(40)
     spans = Spans(
-        kind=np.zeros(1, np.int32), start_ns=np.array([10 * step_ms * 10**6]), end_ns=np.array([20 * step_ms * 10**6])
+        kind=np.zeros(1, np.int32),
+        start_ns=np.array([10 * step_ms * 10**6]),
+        end_ns=np.array([20 * step_ms * 10**6]),
     )
     record = Throughput(
         name=MARKUP,
@@ -70,7 +72,10 @@ def page(browser: Browser) -> Iterator[Watched]:
     found = Watched(context.new_page())
     asked: list[str] = []
     found.page.on("pageerror", lambda error: found.errors.append(str(error)))
-    found.page.on("console", lambda message: found.errors.append(message.text) if message.type == "error" else None)
+    found.page.on(
+        "console",
+        lambda message: found.errors.append(message.text) if message.type == "error" else None,
+    )
     found.page.on("request", lambda request: asked.append(request.url))
     yield found
     context.close()
@@ -100,7 +105,9 @@ def test_every_lens_opens_from_disk(page: Watched, report: Path, lens: str, them
     assert panel.inner_text().count("\n") > 10
 
 
-def test_the_report_shows_the_numbers_of_the_source(page: Watched, report: Path, logdir: Path) -> None:
+def test_the_report_shows_the_numbers_of_the_source(
+    page: Watched, report: Path, logdir: Path
+) -> None:
     panel = opened(page, report, lens="views", run="other-net", view="op")
     nodes = stepscope.open(logdir, run="other-net").views(view="op").to_json()["nodes"]
     largest = max(nodes[1:], key=lambda node: node["cpu_exec_micros"])
@@ -110,22 +117,33 @@ def test_the_report_shows_the_numbers_of_the_source(page: Watched, report: Path,
 
 def test_rows_are_opened_sorted_searched_and_selected_offline(page: Watched, report: Path) -> None:
     panel = opened(page, report, lens="views", run="other-net", view="scope")
-    top, inner = (rows(panel).filter(has_text=text).first for text in ("backward", "aten::convolution_backward"))
+    top, inner = (
+        rows(panel).filter(has_text=text).first
+        for text in ("backward", "aten::convolution_backward")
+    )
     expect(inner).to_be_visible()
     top.click()
     page.page.keyboard.press("ArrowLeft")
     expect(inner).to_have_count(0)
-    panel.get_by_role("columnheader").filter(has_text="time").first.get_by_role("button").first.click()
-    expect(panel.locator("[role=columnheader][aria-sort=ascending], [aria-sort=descending]").first).to_be_visible()
+    panel.get_by_role("columnheader").filter(has_text="time").first.get_by_role(
+        "button"
+    ).first.click()
+    expect(
+        panel.locator("[role=columnheader][aria-sort=ascending], [aria-sort=descending]").first
+    ).to_be_visible()
     panel.get_by_role("searchbox").fill("addmm")
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
     expect(rows(panel).filter(has_text="addmm").first).to_be_visible()
 
 
 def test_two_runs_are_compared_offline(page: Watched, report: Path) -> None:
-    panel = opened(page, report, lens="views", run="other-net", compare="pytorch-small-net", view="op")
+    panel = opened(
+        page, report, lens="views", run="other-net", compare="pytorch-small-net", view="op"
+    )
     expect(panel.get_by_role("columnheader").filter(has_text="difference")).to_be_visible()
-    expect(panel.get_by_role("grid").get_by_role("row").filter(has_text="aten::").first).to_be_visible()
+    expect(
+        panel.get_by_role("grid").get_by_role("row").filter(has_text="aten::").first
+    ).to_be_visible()
 
 
 def test_evidence_opens_its_row(page: Watched, report: Path) -> None:
@@ -141,7 +159,9 @@ def test_a_collective_named_by_a_finding_is_the_selected_row(page: Watched, repo
     rendezvous = link.inner_text().rpartition(" · ")[2]
     link.click()
     expect(panel.get_by_role("tab", name="DCN")).to_have_attribute("aria-selected", "true")
-    expect(panel.locator("[role=row][aria-selected=true]", has_text=rendezvous).first).to_be_visible()
+    expect(
+        panel.locator("[role=row][aria-selected=true]", has_text=rendezvous).first
+    ).to_be_visible()
 
 
 def test_a_phase_named_by_a_finding_is_shown(page: Watched, report: Path) -> None:
@@ -165,17 +185,25 @@ def test_what_needs_a_server_is_disabled_and_says_so(page: Watched, report: Path
     steps = panel.get_by_label("Steps").first
     expect(steps).to_be_disabled()
     expect(steps).to_have_attribute("title", re.compile("A report holds one answer"))
-    panel = opened(page, report, lens="views", run="other-net", compare="pytorch-small-net", view="op")
+    panel = opened(
+        page, report, lens="views", run="other-net", compare="pytorch-small-net", view="op"
+    )
     other = panel.get_by_role("radio", name="per step")
     expect(other).to_be_disabled()
     expect(other).to_have_attribute("title", re.compile("A report compares in one way"))
 
 
 @pytest.mark.parametrize("pane", ["steps", "trace", "shapes", "memory"])
-def test_the_panes_of_single_executions_open_offline(page: Watched, report: Path, pane: str) -> None:
+def test_the_panes_of_single_executions_open_offline(
+    page: Watched, report: Path, pane: str
+) -> None:
     panel = opened(page, report, lens="views", run="other-net", pane=pane)
     expect(panel.get_by_role("radio", name=pane)).to_be_checked()
-    drawn = panel.get_by_role("application") if pane == "trace" else panel.get_by_role("grid").get_by_role("row").nth(1)
+    drawn = (
+        panel.get_by_role("application")
+        if pane == "trace"
+        else panel.get_by_role("grid").get_by_role("row").nth(1)
+    )
     expect(drawn.first).to_be_visible()
     expect(panel.get_by_role("alert")).to_have_count(0)
     page.shot(f"report-pane-{pane}")
@@ -197,7 +225,9 @@ def test_a_row_is_seen_from_the_bottom_up_offline(page: Watched, report: Path) -
     rows(panel).filter(has_text="aten::convolution_backward").first.click()
     page.page.keyboard.press("b")
     callers = panel.get_by_role("treegrid", name="Callers")
-    expect(callers.get_by_role("row").filter(has_text="aten::convolution_backward").first).to_be_visible()
+    expect(
+        callers.get_by_role("row").filter(has_text="aten::convolution_backward").first
+    ).to_be_visible()
     callers.get_by_role("columnheader").filter(has_text="places").get_by_role("button").click()
     expect(callers.locator("[aria-sort=descending]")).to_contain_text("places")
 

@@ -16,13 +16,19 @@ PANES = ("steps", "trace", "shapes", "kernels", "launches", "critical-path", "me
 ONE_LINE_PX = 44
 STATES = [
     *({"lens": lens} for lens in LENSES),
-    *({"lens": lens, "run": run, "compare": baseline} for lens, (run, baseline) in COMPARED.items()),
+    *(
+        {"lens": lens, "run": run, "compare": baseline}
+        for lens, (run, baseline) in COMPARED.items()
+    ),
     *({"lens": "views", "run": "rank0", "pane": pane} for pane in PANES),
     {"lens": "views", "run": "rank0", "search": "aten", "view": "scope"},
     {"lens": "views", "run": RUN, "direction": "up", "selected": "5"},
     {"lens": "incore", "run": "pairs-a"},
     {"lens": "incore", "run": "kernel-b"},
-    *({"lens": "dcn", "run": "slices-a", "pane": pane} for pane in ("heat maps", "bandwidth", "diagnosis")),
+    *(
+        {"lens": "dcn", "run": "slices-a", "pane": pane}
+        for pane in ("heat maps", "bandwidth", "diagnosis")
+    ),
 ]
 
 
@@ -60,7 +66,9 @@ def test_scroll_and_selection_are_kept_over_a_reload(panel: Panel) -> None:
     row = panel.frame.locator("[role=row][aria-rowindex='66']")
     name = row.get_by_role("rowheader").inner_text()
     row.click()
-    panel.page.wait_for_function("() => /stepscope.top=60&/.test(location.hash) && /selected=/.test(location.hash)")
+    panel.page.wait_for_function(
+        "() => /stepscope.top=60&/.test(location.hash) && /selected=/.test(location.hash)"
+    )
     panel.open(panel.page.url)
     chosen = panel.frame.locator("[role=row][aria-selected=true]")
     expect(chosen).to_contain_text(name.strip())
@@ -81,7 +89,9 @@ def test_another_tab_and_back_leaves_the_table_where_it_was(panel: Panel) -> Non
     panel.frame.wait_for_function("() => document.documentElement.clientHeight > 0", polling=50)
     panel.settle()
     assert grid.evaluate("grid => grid.scrollTop") == 22 * 40
-    again = [answer.url for answer in panel.watched.answers[asked:] if "/stepscope/views" in answer.url]
+    again = [
+        answer.url for answer in panel.watched.answers[asked:] if "/stepscope/views" in answer.url
+    ]
     assert again == [], "what is there already is not asked for again"
 
 

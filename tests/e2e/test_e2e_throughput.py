@@ -50,7 +50,9 @@ def open_lens(watched: Watched, server: Server, **choices: str) -> Locator:
     return watched.frame().locator("body")
 
 
-def test_the_ranks_of_a_job_are_a_line_together_and_the_slowest_is_named(watched: Watched, server: Server) -> None:
+def test_the_ranks_of_a_job_are_a_line_together_and_the_slowest_is_named(
+    watched: Watched, server: Server
+) -> None:
     panel = open_lens(watched, server)
     together = panel.get_by_role("button", name="job7 · all 2 ranks")
     expect(together).to_be_visible()
@@ -64,11 +66,17 @@ def test_the_ranks_of_a_job_are_a_line_together_and_the_slowest_is_named(watched
     )
     watched.shot("throughput-ranks")
     together.click()
-    expect(chart).to_have_attribute("aria-label", "samples per second of alone, job/rank_0, job/rank_1")
+    expect(chart).to_have_attribute(
+        "aria-label", "samples per second of alone, job/rank_0, job/rank_1"
+    )
 
 
-def test_a_difference_from_the_baseline_is_told_with_how_sure_it_is(watched: Watched, server: Server) -> None:
+def test_a_difference_from_the_baseline_is_told_with_how_sure_it_is(
+    watched: Watched, server: Server
+) -> None:
     panel = open_lens(watched, server, compare="alone", run="job/rank_1")
-    expect(panel.get_by_text("against alone. GlobalRate:")).to_contain_text("a significant difference")
+    expect(panel.get_by_text("against alone. GlobalRate:")).to_contain_text(
+        "a significant difference"
+    )
     expect(panel.get_by_role("row").filter(has_text="job/rank_0")).to_contain_text("significant")
     watched.shot("throughput-significance")

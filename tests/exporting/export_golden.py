@@ -17,7 +17,9 @@ def cases(path: Path, form: str) -> list[dict[str, Any]]:
     """The recorded cases of one file that have a form: text, timeline or pprof; or `advise`."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
-    return [case for case in found if (case["view"] == "advise" if form == "advise" else form in case)]
+    return [
+        case for case in found if (case["view"] == "advise" if form == "advise" else form in case)
+    ]
 
 
 def views(engine: ViewEngine, path: Path, form: str) -> Iterator[tuple[dict[str, Any], ViewResult]]:
@@ -32,7 +34,13 @@ def options(case: dict[str, Any], form: str) -> ViewsOptions:
     chosen = {k: tuple(v) if isinstance(v, list) else v for k, v in case["options"].items()}
     output = "none" if form == "text" else f"{form}:outfile=F"
     return ViewsOptions(
-        **{**chosen, "step": str(chosen["step"]), "view": case["view"], "compat": "tfprof", "output": output}
+        **{
+            **chosen,
+            "step": str(chosen["step"]),
+            "view": case["view"],
+            "compat": "tfprof",
+            "output": output,
+        }
     )
 
 
@@ -67,7 +75,9 @@ def decoded(content: bytes) -> dict[str, Any]:
 
 def text_differences(case: dict[str, Any], text: str) -> list[Any]:
     """Lines that differ."""
-    want, got = ([line.rstrip() for line in t.rstrip("\n").split("\n")] for t in (case["text"], text))
+    want, got = (
+        [line.rstrip() for line in t.rstrip("\n").split("\n")] for t in (case["text"], text)
+    )
     length = [len(got)] if len(got) != len(want) else []
     return [pair for pair in zip(want, got, strict=False) if pair[0] != pair[1]] + length
 
@@ -76,11 +86,18 @@ def timeline_differences(case: dict[str, Any], traces: dict[str, Any]) -> list[s
     """Steps whose events differ; who holds memory is ours to say."""
 
     def events(trace: dict[str, Any]) -> list[str]:
-        kept = ({k: v for k, v in e.items() if k != "args" or e["name"] != "Top Allocations"} for e in trace)
+        kept = (
+            {k: v for k, v in e.items() if k != "args" or e["name"] != "Top Allocations"}
+            for e in trace
+        )
         return sorted(json.dumps(event, sort_keys=True) for event in kept)
 
     want = case["timeline"]
-    return [step for step in want if events(want[step]["traceEvents"]) != events(traces[step]["traceEvents"])]
+    return [
+        step
+        for step in want
+        if events(want[step]["traceEvents"]) != events(traces[step]["traceEvents"])
+    ]
 
 
 def pprof_differences(case: dict[str, Any], profile: dict[str, Any]) -> list[Any]:

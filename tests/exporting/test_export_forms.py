@@ -68,10 +68,15 @@ def test_pprof_holds_every_node_with_its_lines(gpu: ViewEngine) -> None:
     result = gpu.analyze(ViewsOptions(view="code", select=("micros",)))
     profile = decoded(to_pprof(result))
     assert profile["sample_type"][1] == ["micros", "nanoseconds"]
-    assert sum(sample["values"][1] for sample in profile["samples"]) == result.column("total_exec_micros")[0] * 1000
+    assert (
+        sum(sample["values"][1] for sample in profile["samples"])
+        == result.column("total_exec_micros")[0] * 1000
+    )
     names = [label for sample in profile["samples"] for _, label in sample["labels"]]
     assert len(names) == len(set(names)) == result.column("total_definition_count")[0]
-    top = {sample["locations"][-1]["function"] for sample in profile["samples"] if sample["locations"]}
+    top = {
+        sample["locations"][-1]["function"] for sample in profile["samples"] if sample["locations"]
+    }
     assert top == {"train:<module>", "train:<module> (gradient)"}
 
 
@@ -79,7 +84,10 @@ def test_pprof_gives_nodes_of_hidden_rows_to_the_row_above(gpu: ViewEngine) -> N
     result = gpu.analyze(ViewsOptions(view="code", select=("micros",), max_depth=2))
     profile = decoded(to_pprof(result))
     assert {len(sample["locations"]) for sample in profile["samples"]} <= {0, 1}
-    assert sum(sample["values"][1] for sample in profile["samples"]) == result.column("total_exec_micros")[0] * 1000
+    assert (
+        sum(sample["values"][1] for sample in profile["samples"])
+        == result.column("total_exec_micros")[0] * 1000
+    )
 
 
 def test_pprof_is_of_the_code_view_only(gpu: ViewEngine) -> None:
@@ -99,7 +107,9 @@ def spans(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("view", ["scope", "code", "op"])
 def test_a_flame_graph_never_leaves_the_row_above(corners: ViewEngine, view: str) -> None:
-    result = corners.analyze(ViewsOptions(view=view, start_name_regexes=(".*a.*", "layer.*", "model.*")))
+    result = corners.analyze(
+        ViewsOptions(view=view, start_name_regexes=(".*a.*", "layer.*", "model.*"))
+    )
     (trace,) = to_timeline(result).values()
     by_depth: dict[int, list[tuple[float, float]]] = {}
     for event in spans(trace["traceEvents"]):
@@ -123,7 +133,9 @@ def test_executions_that_start_together_are_all_kept(gpu: ViewEngine) -> None:
     assert len(spans(events)) == int((gpu.profile.executions.step == step).sum())
     lanes: dict[tuple[int, int], list[tuple[float, float]]] = {}
     for event in spans(events):
-        lanes.setdefault((event["pid"], event["tid"]), []).append((event["ts"], event["ts"] + event["dur"]))
+        lanes.setdefault((event["pid"], event["tid"]), []).append(
+            (event["ts"], event["ts"] + event["dur"])
+        )
     for rows in lanes.values():
         rows.sort()
         assert all(one[1] <= two[0] for one, two in pairwise(rows))
@@ -143,13 +155,17 @@ def test_arrows_come_in_pairs_between_devices(gpu: ViewEngine) -> None:
 
 @pytest.mark.parametrize("view", ["scope", "graph", "code", "op"])
 def test_speedscope_weights_add_up_to_the_whole(gpu: ViewEngine, view: str) -> None:
-    result = gpu.analyze(ViewsOptions(view=view, hide_name_regexes=(".*MatMul.*",) if view == "scope" else ()))
+    result = gpu.analyze(
+        ViewsOptions(view=view, hide_name_regexes=(".*MatMul.*",) if view == "scope" else ())
+    )
     document = to_speedscope(result)
     assert json.loads(to_json(document)) == document
     times = next(profile for profile in document["profiles"] if profile["name"] == "self time")
     assert sum(times["weights"]) == times["endValue"] == result.column("total_exec_micros")[0]
     assert len(times["samples"]) == len(times["weights"])
-    assert max(frame for stack in times["samples"] for frame in stack) < len(document["shared"]["frames"])
+    assert max(frame for stack in times["samples"] for frame in stack) < len(
+        document["shared"]["frames"]
+    )
 
 
 def test_text_outside_compat_has_the_rows_of_the_view(gpu: ViewEngine) -> None:
@@ -181,12 +197,19 @@ def test_cells_that_a_spreadsheet_would_run_are_neutralised(cell: str, want: str
 
 def test_csv_has_every_column_and_leaves_absent_cells_empty() -> None:
     text = to_csv([{"name": 'a,"b"', "n": 1}, {"name": "=x", "m": None}])
-    assert list(csv.reader(io.StringIO(text))) == [["name", "n", "m"], ['a,"b"', "1", ""], ["'=x", "", ""]]
+    assert list(csv.reader(io.StringIO(text))) == [
+        ["name", "n", "m"],
+        ['a,"b"', "1", ""],
+        ["'=x", "", ""],
+    ]
 
 
 @pytest.mark.parametrize("end", ["\r", "\n", "\r\n", ";", "\t", "\u2028"])
 def test_csv_cell_with_a_line_end_or_separator_is_quoted(end: str) -> None:
-    assert to_csv([{"name": f"aten::mm{end}=1+cmd|calc!A0"}]) == f'name\n"aten::mm{end}=1+cmd|calc!A0"\n'
+    assert (
+        to_csv([{"name": f"aten::mm{end}=1+cmd|calc!A0"}])
+        == f'name\n"aten::mm{end}=1+cmd|calc!A0"\n'
+    )
 
 
 @given(st.lists(st.lists(st.text(), min_size=3, max_size=3), max_size=5))

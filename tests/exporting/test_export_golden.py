@@ -44,7 +44,9 @@ def test_small_recorded_outputs_are_matched(data: Path, form: str) -> None:
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_recorded_outputs_are_matched(shared: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_outputs_are_matched(
+    shared: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     golden = shared / "golden/tfprof"
     spec = importlib.util.spec_from_file_location("golden_compare", golden / "compare.py")
     assert spec is not None

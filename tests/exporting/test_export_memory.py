@@ -10,7 +10,11 @@ import stepscope
 def in_use(shared: Path, **options: str) -> list[int]:
     view = stepscope.open(shared / "cases/tfprof/memory_peak").views(view="graph", **options)
     (trace,) = view.to_timeline().values()
-    return [e["args"]["Allocator Bytes in Use"] for e in trace["traceEvents"] if e["name"] == "Allocated Bytes"]
+    return [
+        e["args"]["Allocator Bytes in Use"]
+        for e in trace["traceEvents"]
+        if e["name"] == "Allocated Bytes"
+    ]
 
 
 def test_every_moment_of_memory_is_in_the_graph_timeline(shared: Path) -> None:

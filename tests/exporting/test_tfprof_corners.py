@@ -34,7 +34,9 @@ class Proto:
         node.name, node.id, node.op = name, number, op
         node.op_types.append(op)
         for file, line, function in trace:
-            node.trace.traces.add(file_id=self.text(file), lineno=line, function_id=self.text(function))
+            node.trace.traces.add(
+                file_id=self.text(file), lineno=line, function_id=self.text(function)
+            )
         return node
 
     def text(self, text: str) -> int:
@@ -45,7 +47,9 @@ class Proto:
         texts[len(texts) + 1] = text
         return len(texts)
 
-    def ran(self, node: Any, step: int, start: int, micros: int, device: str = GPU, in_use: int = 0) -> None:
+    def ran(
+        self, node: Any, step: int, start: int, micros: int, device: str = GPU, in_use: int = 0
+    ) -> None:
         """Adds an execution."""
         node.canonical_device = node.host_device = device
         step_record = node.execs[step]
@@ -73,8 +77,12 @@ def test_gradient_branches_come_after_all_lines_of_forward_nodes() -> None:
     assert names(proto.view("code", order_by="")) == ["m.py:1:a", "m.py:9:w", "m.py:1:a (gradient)"]
 
 
-@pytest.mark.parametrize(("name", "is_placed"), [("_grad/gradients/", False), ("gradients/_grad/", True)])
-def test_a_gradient_of_no_name_is_an_orphan_only_when_the_words_are_swapped(name: str, is_placed: bool) -> None:
+@pytest.mark.parametrize(
+    ("name", "is_placed"), [("_grad/gradients/", False), ("gradients/_grad/", True)]
+)
+def test_a_gradient_of_no_name_is_an_orphan_only_when_the_words_are_swapped(
+    name: str, is_placed: bool
+) -> None:
     proto = Proto()
     proto.node(name, trace=(MAIN,))
     proto.node("other", trace=(("m.py", 2, "f"),))
@@ -112,8 +120,12 @@ def test_calls_of_one_line_to_functions_of_one_name_are_one_location_in_pprof() 
     proto = Proto()
     proto.node("a", trace=(MAIN, ("/a/.py", 5, "f")))
     proto.node("b", trace=(MAIN, ("/b/two.dots.py", 6, "f")))
-    samples = decoded(to_pprof(proto.view("code", select=("params",), output="pprof:outfile=F")))["samples"]
-    assert [sample["locations"] for sample in samples] == [[{"function": ":f", "filename": "/a/.py", "line": 1}]] * 2
+    samples = decoded(to_pprof(proto.view("code", select=("params",), output="pprof:outfile=F")))[
+        "samples"
+    ]
+    assert [sample["locations"] for sample in samples] == [
+        [{"function": ":f", "filename": "/a/.py", "line": 1}]
+    ] * 2
 
 
 def test_no_timeline_of_a_graph_is_written_without_steps_or_for_negative_ones() -> None:
@@ -164,4 +176,7 @@ def test_everything_is_hidden_but_names_of_two_lines() -> None:
     proto.node("two\nlines")
     assert names(proto.view("scope", hide_name_regexes=(".*",))) == ["two\nlines"]
     assert names(proto.view("scope", show_name_regexes=(".*",))) == ["one", "two\nlines"]
-    assert names(proto.view("scope", account_type_regexes=(".*",), start_name_regexes=(".*",))) == ["one", "two\nlines"]
+    assert names(proto.view("scope", account_type_regexes=(".*",), start_name_regexes=(".*",))) == [
+        "one",
+        "two\nlines",
+    ]

@@ -40,7 +40,10 @@ def test_small_recorded_reports_are_matched(data: Path, name: str) -> None:
 
 def test_recorded_reports_are_matched(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
     golden = shared / "golden/tfprof"
-    matched = sum(check(golden / f"profiles/{name}/profile.pb", golden / f"{name}.jsonl.gz") for name in PROFILES)
+    matched = sum(
+        check(golden / f"profiles/{name}/profile.pb", golden / f"{name}.jsonl.gz")
+        for name in PROFILES
+    )
     with capsys.disabled():
         print(f"\nadvice: {matched} recorded answers matched")
     assert matched > 20
@@ -61,6 +64,9 @@ def test_an_unknown_checker_is_refused(data: Path) -> None:
 def test_mended_reports_name_totals_and_steps(data: Path) -> None:
     engine = engine_of(data / "tfprof/synth_gpu.pb.gz")
     reports = advise(engine, compat=None)
-    assert any(report.startswith("op MatMul takes 41.4%") for report in reports["ExpensiveOperationChecker"])
+    assert any(
+        report.startswith("op MatMul takes 41.4%")
+        for report in reports["ExpensiveOperationChecker"]
+    )
     assert all("work" in report for report in reports["AcceleratorUtilizationChecker"])
     assert len(reports["OperationChecker"]) == 2

@@ -17,7 +17,13 @@ CLEAN = Workload(seed=5, layers=8)
 
 
 def finding(rule: str, saving: float | None, key: str = "row") -> dict[str, Any]:
-    return {"rule": rule, "saving": saving, "cost": saving, "unit": "us", "evidence": [{"key": key}]}
+    return {
+        "rule": rule,
+        "saving": saving,
+        "cost": saving,
+        "unit": "us",
+        "evidence": [{"key": key}],
+    }
 
 
 def job(folder: Path, **changes: Any) -> Source:

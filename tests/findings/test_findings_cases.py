@@ -36,7 +36,11 @@ def test_the_cause_of_a_case_comes_first(right: Path) -> None:
     assert first["evidence"][0]["hash"]
     for finding in (first, *others):
         assert finding["saving"] is None or 0 <= finding["saving"] <= finding["whole"]
-        assert finding["cost"] is None or finding["whole"] is None or finding["cost"] <= finding["whole"]
+        assert (
+            finding["cost"] is None
+            or finding["whole"] is None
+            or finding["cost"] <= finding["whole"]
+        )
 
 
 @pytest.mark.parametrize("name", QUIET)

@@ -20,14 +20,25 @@ SECOND = 1_000_000_000
 GPU = "/job:w/task:0/device:gpu:0"
 
 
-def rates(*annotations: Annotation, run: str = "run", spans: tuple[Span, ...] = (), **spans_s: float) -> Series:
+def rates(
+    *annotations: Annotation, run: str = "run", spans: tuple[Span, ...] = (), **spans_s: float
+) -> Series:
     """A series of 100 s, of steps of 80 ms."""
     left_out = {kind: int(seconds * SECOND) for kind, seconds in spans_s.items()}
     training = {"duration_ns": 100 * SECOND - sum(left_out.values()), "left_out_ns": left_out}
     none = np.empty(0)
     return Series(
         *(run, "train", "host", 0, "samples", 0.4, "step", "host", "unix", "computed"),
-        *(np.array([0, 1]), np.array([0, 100 * SECOND]), np.array([0, 10]), none, none, none, none, 2),
+        *(
+            np.array([0, 1]),
+            np.array([0, 100 * SECOND]),
+            np.array([0, 10]),
+            none,
+            none,
+            none,
+            none,
+            2,
+        ),
         spans=spans,
         annotations=annotations,
         statistics={"training_only": training, "step_time": {"p50_ns": 80_000_000}},
@@ -48,7 +59,9 @@ def profile(busy_us: int, op: str = "Conv2D") -> LensResult[Any]:
     execs.run_count, execs.all_start_micros, execs.latest_end_micros = 1, 1000, 1100
     execs.cpu_execs[GPU].times.add().int64_values.extend([1000, 100])
     execs.accelerator_execs[f"{GPU}/stream:all"].times.add().int64_values.extend([1000, busy_us])
-    return LensResult("views", "run", "p", ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb")))
+    return LensResult(
+        "views", "run", "p", ViewEngine(tfprof.read_profile(message.SerializeToString(), "p.pb"))
+    )
 
 
 def rules_of(found: list[Finding]) -> list[str]:
@@ -79,11 +92,15 @@ def test_runs_that_do_not_belong_together_are_not_joined() -> None:
 
 def stall(at_s: int) -> Annotation:
     evidence = {"extra_ns": 4 * SECOND}
-    return Annotation("stall", "", "", start_ns=at_s * SECOND, end_ns=(at_s + 5) * SECOND, evidence=evidence)
+    return Annotation(
+        "stall", "", "", start_ns=at_s * SECOND, end_ns=(at_s + 5) * SECOND, evidence=evidence
+    )
 
 
 @pytest.mark.parametrize(("checkpoint_s", "lined_up"), [(21, True), (60, False)])
-def test_stalls_inside_another_ranks_checkpoints_are_theirs(checkpoint_s: int, lined_up: bool) -> None:
+def test_stalls_inside_another_ranks_checkpoints_are_theirs(
+    checkpoint_s: int, lined_up: bool
+) -> None:
     span = Span("checkpoint", checkpoint_s * SECOND, (checkpoint_s + 4) * SECOND, False)
     waits = logged(rates(stall(20), run="rank1"), run="rank1", job="j")
     writes = logged(rates(run="rank0", spans=(span,)), run="rank0", job="j")
@@ -94,14 +111,18 @@ def test_stalls_inside_another_ranks_checkpoints_are_theirs(checkpoint_s: int, l
 def test_the_stall_of_collectives_is_told_per_step(data: Path) -> None:
     told = 0
     for case in sorted((data / "dcn" / "cases").iterdir()):
-        result = dcn.analyze([n.record for n in registry.read(case).records if n.record.KIND == "collectives"])
+        result = dcn.analyze(
+            [n.record for n in registry.read(case).records if n.record.KIND == "collectives"]
+        )
         found = find([LensResult("dcn", "run", "c", result), logged(rates())], RULES)
         for one in (f for f in found if f.rule == "stall-of-step"):
             assert one.cost == pytest.approx((one.cost_share or 0) * 80_000)
             assert one.cost_share is not None
             assert one.cost_share >= 0.1
             single = [f for f in found if f.rule == "stalling-collective"]
-            assert all(f.evidence[0].key != one.evidence[0].key for f in single), "the worst is told once"
+            assert all(f.evidence[0].key != one.evidence[0].key for f in single), (
+                "the worst is told once"
+            )
             told += 1
         assert "stall-of-step" not in rules_of(find([LensResult("dcn", "run", "c", result)], RULES))
     assert told > 0

@@ -19,7 +19,9 @@ def call(name: str, start: float, duration: float, correlation: int) -> Event:
     return range_(name, start, duration, cat="cuda_runtime", correlation=correlation)
 
 
-def kernel(start: float, duration: float, correlation: int, name: str = "gemm", cat: str = "kernel") -> Event:
+def kernel(
+    start: float, duration: float, correlation: int, name: str = "gemm", cat: str = "kernel"
+) -> Event:
     args = {"device": 0, "stream": 7, "correlation": correlation}
     return range_(name, start, duration, cat=cat, pid=0, tid=7, **args)
 
@@ -77,14 +79,19 @@ def late_launches(*names: str) -> list[Event]:
 @pytest.mark.parametrize(
     ("names", "words"),
     [
-        (("aten::mm", "autograd::engine::evaluate_function: MmBackward0"), 'mode="reduce-overhead"'),
+        (
+            ("aten::mm", "autograd::engine::evaluate_function: MmBackward0"),
+            'mode="reduce-overhead"',
+        ),
         (("aten::mm", "vllm::moe_forward"), "vLLM without --enforce-eager"),
         (("aten::mm", "sgl_kernel::fwd"), "SGLang without --disable-cuda-graph"),
         (("aten::mm",), 'CUDA graphs: torch.compile(model, mode="reduce-overhead")'),
         (("dot.1", "fusion.2"), "jax.jit"),
     ],
 )
-def test_a_slow_host_is_told_in_the_words_of_the_framework(tmp_path: Path, names: tuple[str, ...], words: str) -> None:
+def test_a_slow_host_is_told_in_the_words_of_the_framework(
+    tmp_path: Path, names: tuple[str, ...], words: str
+) -> None:
     events = late_launches(*names)
     if "aten::mm" not in names:
         del events[0]  # ProfilerStep is PyTorch's.
@@ -94,8 +101,12 @@ def test_a_slow_host_is_told_in_the_words_of_the_framework(tmp_path: Path, names
     assert any("optimizer" in change for change in finding["try"]) == trains
 
 
-@pytest.mark.parametrize(("op", "framework"), [("aten::contiguous", "channels_last"), ("transpose.3", "jit boundary")])
-def test_layout_copies_are_avoided_in_the_words_of_the_framework(tmp_path: Path, op: str, framework: str) -> None:
+@pytest.mark.parametrize(
+    ("op", "framework"), [("aten::contiguous", "channels_last"), ("transpose.3", "jit boundary")]
+)
+def test_layout_copies_are_avoided_in_the_words_of_the_framework(
+    tmp_path: Path, op: str, framework: str
+) -> None:
     events = [range_(op, 5, 20, cat="cpu_op"), call("cudaLaunchKernel", 6, 3, 1)]
     events.append(kernel(15, 900, 1, op if op == "transpose.3" else "elementwise_kernel"))
     finding = findings(tmp_path, *events)["layout-copies"]
@@ -103,7 +114,9 @@ def test_layout_copies_are_avoided_in_the_words_of_the_framework(tmp_path: Path,
     assert any("jit" in change for change in finding["try"]) == (op == "transpose.3")
 
 
-def test_a_finding_without_a_known_saving_shows_a_dash(shared: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_finding_without_a_known_saving_shows_a_dash(
+    shared: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["findings", str(shared / "cases/findings/fp32.pt.trace.json.gz")]) == 0
     line = next(line for line in capsys.readouterr().out.splitlines() if "FP32 kernels" in line)
     assert line.split()[0] == "—"

@@ -35,12 +35,16 @@ def findings(lens: str, result: Any) -> list[Finding]:
     return find([LensResult(lens, "run", "name", result)], RULES)
 
 
-@pytest.mark.parametrize("case", ["o15_user_phases_no_collective", "o24_user_phases_masks", "o18_uint64_high_bit"])
+@pytest.mark.parametrize(
+    "case", ["o15_user_phases_no_collective", "o24_user_phases_masks", "o18_uint64_high_bit"]
+)
 def test_the_longest_phase_is_that_of_the_recorded_answer(data: Path, case: str) -> None:
     result = result_of(data / "incore" / case, incore, "incore")
     document = json.loads((data / "incore" / case / "case.json").read_text())["expect"]
     found = [f for f in findings("incore", result) if f.rule == "long-phase"]
-    phases = document.get("partition") or {f"{p['to']}-{p['from']}": p["cycles"] for p in document.get("phases", [])}
+    phases = document.get("partition") or {
+        f"{p['to']}-{p['from']}": p["cycles"] for p in document.get("phases", [])
+    }
     if not phases or not document.get("total"):
         assert found == []
         return
@@ -76,23 +80,41 @@ def test_cores_that_arrive_late_are_a_finding(data: Path) -> None:
         phases = result.phases
         (rule,) = [rule for rule in RULES if rule.name == "collective-skew"]
         found = list(find([LensResult("incore", "run", "name", result)], [rule]))
-        if phases is None or phases.collective is None or not phases.verdict.usable.all() or not phases.ordered.all():
+        if (
+            phases is None
+            or phases.collective is None
+            or not phases.verdict.usable.all()
+            or not phases.ordered.all()
+        ):
             continue
         skew, total = int(phases.collective.arrival_skew.sum()), int(phases.total.sum())
-        assert [f.cost_share for f in found] == ([skew / total] if total and skew / total >= 0.3 else [])
+        assert [f.cost_share for f in found] == (
+            [skew / total] if total and skew / total >= 0.3 else []
+        )
         named += len(found)
     assert named > 0
 
 
 def test_arrivals_within_the_longest_phase_are_one_cause_with_it(data: Path) -> None:
-    (found,) = findings("incore", result_of(data / "incore" / "o18_uint64_high_bit", incore, "incore"))
-    assert found.title == "Phase R-E (from the first entry to the last producer done) takes 51% of the kernel"
+    (found,) = findings(
+        "incore", result_of(data / "incore" / "o18_uint64_high_bit", incore, "incore")
+    )
+    assert (
+        found.title
+        == "Phase R-E (from the first entry to the last producer done) takes 51% of the kernel"
+    )
     assert [place.key for place in found.evidence] == ["R-E", "arrival_skew"]
 
 
 def test_arrivals_outside_the_longest_phase_are_a_cause_of_their_own() -> None:
     stamps = np.array([[100, 110, 110, 150, 200], [100, 110, 150, 150, 200]])
-    columns = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
+    columns = {
+        "entry": 0,
+        "producer_done": 1,
+        "collective_arrival": 2,
+        "collective_release": 3,
+        "body_done": 4,
+    }
     result = incore.analyze([from_timing(stamps, columns=columns)])
     assert [(one.rule, one.cost_share) for one in findings("incore", result)] == [
         ("long-phase", 0.5),
@@ -103,14 +125,23 @@ def test_arrivals_outside_the_longest_phase_are_a_cause_of_their_own() -> None:
 def test_a_phase_between_boundaries_of_the_users_is_told_from_start_to_end(data: Path) -> None:
     result = result_of(data / "incore" / "o15_user_phases_no_collective", incore, "incore")
     titles = [one.title for one in findings("incore", result)]
-    assert "Phase start → qk_done (from the first start to the last qk_done) takes 32% of the kernel" in titles
+    assert (
+        "Phase start → qk_done (from the first start to the last qk_done) takes 32% of the kernel"
+        in titles
+    )
 
 
-@pytest.mark.parametrize(("with_probes", "found"), [(1100, ["With probes the kernel takes 10% longer"]), (1020, [])])
-def test_probes_that_slow_the_kernel_are_a_finding(data: Path, with_probes: int, found: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("with_probes", "found"), [(1100, ["With probes the kernel takes 10% longer"]), (1020, [])]
+)
+def test_probes_that_slow_the_kernel_are_a_finding(
+    data: Path, with_probes: int, found: list[str]
+) -> None:
     (named,) = registry.read(data / "incore" / "o26_probe_overhead").records
     flags = np.array([True, True, False, False])
-    envelopes = Envelopes(instrumented=flags, total_cycles=np.where(flags, with_probes, 1000).astype(np.int64))
+    envelopes = Envelopes(
+        instrumented=flags, total_cycles=np.where(flags, with_probes, 1000).astype(np.int64)
+    )
     result = incore.analyze([dataclasses.replace(named.record, envelopes=envelopes)])
     assert [f.title for f in findings("incore", result) if f.rule == "probe-cost"] == found
 
@@ -121,7 +152,9 @@ def test_cut_off_transfers_are_a_finding_where_they_are_many(data: Path) -> None
         result = result_of(case, dcn, "collectives")
         counters = [table.core.counters for host in result.hosts for table in host.cores]
         ops = sum(counts["dcn_ops"] for counts in counters)
-        alone = sum(counts["unmatched_sends"] + counts["unmatched_recv_dones"] for counts in counters)
+        alone = sum(
+            counts["unmatched_sends"] + counts["unmatched_recv_dones"] for counts in counters
+        )
         found = [f for f in findings("dcn", result) if f.rule == "unmatched-transfers"]
         assert bool(found) == bool(ops and alone / ops >= 0.1), case.name
         seen.add(bool(found))
@@ -135,9 +168,13 @@ def built(folder: Path, *cores: Core) -> Any:
 
 
 @pytest.mark.parametrize(("recv_done_us", "named"), [(500, True), (55, False)])
-def test_a_core_that_waits_longer_than_its_peers_is_named(tmp_path: Path, recv_done_us: int, named: bool) -> None:
+def test_a_core_that_waits_longer_than_its_peers_is_named(
+    tmp_path: Path, recv_done_us: int, named: bool
+) -> None:
     late = [*documented()[:3], ("recv-done", 1635, recv_done_us)]
-    cores = [Core([(PROGRAM, 0, 9000)], [late if n == 2 else documented()], number=n) for n in range(4)]
+    cores = [
+        Core([(PROGRAM, 0, 9000)], [late if n == 2 else documented()], number=n) for n in range(4)
+    ]
     found = [f for f in findings("dcn", built(tmp_path, *cores)) if f.rule == "straggler"]
     assert bool(found) == named
     assert all("core 2 waits 6.3 times as long as others" in f.title for f in found)
@@ -145,11 +182,15 @@ def test_a_core_that_waits_longer_than_its_peers_is_named(tmp_path: Path, recv_d
 
 @pytest.mark.parametrize(("elements", "small"), [(8, True), (1 << 20, False)])
 def test_stall_of_many_small_transfers_is_found(tmp_path: Path, elements: int, small: bool) -> None:
-    sent = [Collective(f"psum.{n}_0", suffix=f".{n}", payload=array(BF16, elements)) for n in (1, 2)]
+    sent = [
+        Collective(f"psum.{n}_0", suffix=f".{n}", payload=array(BF16, elements)) for n in (1, 2)
+    ]
     ops = [op for n in (1, 2) for op in documented(1000 * n, f".{n}")]
     result = built(tmp_path, Core([(PROGRAM, 0, 9000)], [ops], collectives=sent))
     found = [f.title for f in findings("dcn", result) if f.rule == "tiny-collectives"]
-    assert found == (["2 of 2 collectives move less than 1 MiB and make 100% of the stall"] if small else [])
+    assert found == (
+        ["2 of 2 collectives move less than 1 MiB and make 100% of the stall"] if small else []
+    )
 
 
 def test_the_wait_for_a_collective_is_told_once(tmp_path: Path) -> None:
@@ -218,20 +259,33 @@ def test_time_lost_to_spans_is_a_share_of_the_whole_run(kind: str, rule: str) ->
     assert findings("throughput", series(**{kind: 1.0})) == [], "less than 2% is no finding"
 
 
-@pytest.mark.parametrize("kind", ["first_step", "stall", "slow_steps", "drift", "plateau", "warm_up"])
+@pytest.mark.parametrize(
+    "kind", ["first_step", "stall", "slow_steps", "drift", "plateau", "warm_up"]
+)
 def test_what_steps_take_too_long_is_added_up(kind: str) -> None:
     notes = [Annotation(kind, "", "", evidence={"extra_ns": 5 * SECOND}) for _ in range(3)]
     (found,) = findings("throughput", series(*notes))
     assert (found.rule, found.cost_share) == (f"lost-to-{kind.replace('_', '-')}", 0.15)
     assert (found.saving, found.saving_share, found.whole) == (15_000_000, 0.15, 100_000_000)
     assert found.changes
-    assert findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND}))) == []
+    assert (
+        findings("throughput", series(Annotation(kind, "", "", evidence={"extra_ns": SECOND})))
+        == []
+    )
 
 
-@pytest.mark.parametrize("kind", ["aliasing", "dispatch_bursts", "unclear", "per_batch", "clock_step", "unknown_batch"])
+@pytest.mark.parametrize(
+    "kind", ["aliasing", "dispatch_bursts", "unclear", "per_batch", "clock_step", "unknown_batch"]
+)
 def test_how_to_read_the_rates_is_a_hint_without_a_cost(kind: str) -> None:
-    (found,) = findings("throughput", series(Annotation(kind, "Blocks of 7 steps", "Log every 7 steps")))
-    assert (found.rule, found.cost_share, found.certainty) == (f"reading-{kind.replace('_', '-')}", None, "hint")
+    (found,) = findings(
+        "throughput", series(Annotation(kind, "Blocks of 7 steps", "Log every 7 steps"))
+    )
+    assert (found.rule, found.cost_share, found.certainty) == (
+        f"reading-{kind.replace('_', '-')}",
+        None,
+        "hint",
+    )
     assert (found.saving, found.saving_share, found.whole) == (None, None, None)
     assert found.title == "train: blocks of 7 steps"
     assert found.advice == "Log every 7 steps"

@@ -14,7 +14,9 @@ from stepscope.findings.merge_ranks import MOST_PLACES
 def check(subject: LensResult[Any]) -> Iterator[Finding]:
     for key, share in subject.result.items():
         places = (subject.evidence(key), subject.evidence("inner"))
-        yield Finding("slow", f"{key} takes {share}", share, share * 100, "us", places, "", "measured")
+        yield Finding(
+            "slow", f"{key} takes {share}", share, share * 100, "us", places, "", "measured"
+        )
 
 
 RULES = [Rule("slow", "views", "What the results say", check)]
@@ -43,7 +45,9 @@ def test_a_cause_of_several_ranks_is_told_once_with_the_worst_rank() -> None:
 def test_evidence_is_kept_of_so_many_ranks() -> None:
     (found,) = find([rank(number, op=number / 100) for number in range(1, 65)], RULES)
     assert found.title.endswith("in 64 ranks, of which the worst is rank64")
-    assert [place.run for place in found.evidence] == [f"rank{number}" for number in range(64, 64 - MOST_PLACES, -1)]
+    assert [place.run for place in found.evidence] == [
+        f"rank{number}" for number in range(64, 64 - MOST_PLACES, -1)
+    ]
 
 
 def test_what_differs_in_job_subject_or_record_is_not_joined() -> None:
@@ -54,7 +58,9 @@ def test_what_differs_in_job_subject_or_record_is_not_joined() -> None:
 
 
 def test_each_rank_has_a_device_of_its_own_and_they_are_one_subject() -> None:
-    assert titles(rank(0, GPU0=0.2), rank(1, GPU1=0.4)) == ["GPU1 takes 0.4, in 2 ranks, of which the worst is rank1"]
+    assert titles(rank(0, GPU0=0.2), rank(1, GPU1=0.4)) == [
+        "GPU1 takes 0.4, in 2 ranks, of which the worst is rank1"
+    ]
     assert len(titles(rank(0, **{"layers.0": 0.2}), rank(1, **{"layers.1": 0.4}))) == 2
 
 

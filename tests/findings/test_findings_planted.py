@@ -26,12 +26,16 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, d
     shares = {}
     for line in printed.splitlines():
         run, _, causes = line.partition(" ")
-        shares[run] = {name: float(share) / 100 for name, share in re.findall(r"(\w+) ([\d.]+)%", causes)}
+        shares[run] = {
+            name: float(share) / 100 for name, share in re.findall(r"(\w+) ([\d.]+)%", causes)
+        }
     return logdir, shares
 
 
 @pytest.mark.parametrize("run", ["input-bound", "compute-bound"])
-def test_what_was_planted_is_found_first(trained: tuple[Path, dict[str, dict[str, float]]], run: str) -> None:
+def test_what_was_planted_is_found_first(
+    trained: tuple[Path, dict[str, dict[str, float]]], run: str
+) -> None:
     logdir, shares = trained
     found = stepscope.open(logdir, run=run).findings()[:2]
     by_rule = {finding["rule"]: finding for finding in found}
@@ -53,7 +57,9 @@ def test_a_planted_cause_is_named_first_with_what_it_costs(case: Case, tmp_path:
             assert verdict.error == pytest.approx(0, abs=0.15), verdict
 
 
-@pytest.mark.parametrize("workload", list(clean_workloads())[::10], ids=lambda workload: str(workload.seed))
+@pytest.mark.parametrize(
+    "workload", list(clean_workloads())[::10], ids=lambda workload: str(workload.seed)
+)
 def test_a_clean_job_has_nothing_to_gain(workload: Workload, tmp_path: Path) -> None:
     share, rule = largest_saving(workload, tmp_path)
     assert share <= 0.05, rule

@@ -106,7 +106,9 @@ def test_slow_steps_every_nth_time_come_first_with_their_share(stall: Path, run:
     assert_share(first, STALL[run])
 
 
-def test_a_checkpoint_costs_what_queued_results_do_not_catch_up(shared: Path, tmp_path: Path) -> None:
+def test_a_checkpoint_costs_what_queued_results_do_not_catch_up(
+    shared: Path, tmp_path: Path
+) -> None:
     source = stepscope.open(run_case(shared, tmp_path, "checkpoint_burst"))
     first = source.findings()[0]
     assert first["rule"] == "lost-to-checkpoint"

@@ -13,27 +13,53 @@ from stepscope.findings.precision import RULE
 from stepscope.lenses.views import ViewEngine
 from stepscope.sources import torch_trace
 
-PLAIN, MATRIX = "ampere_sgemm_128x64_nn", "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_stages_64x5_nn"
+PLAIN, MATRIX = (
+    "ampere_sgemm_128x64_nn",
+    "ampere_fp16_s16816gemm_fp16_64x64_ldg8_f2f_stages_64x5_nn",
+)
 OTHER = "vectorized_elementwise_kernel"
-A100: dict[str, Any] = {"id": 0, "name": "NVIDIA A100-SXM4-40GB", "computeMajor": 8, "computeMinor": 0}
+A100: dict[str, Any] = {
+    "id": 0,
+    "name": "NVIDIA A100-SXM4-40GB",
+    "computeMajor": 8,
+    "computeMinor": 0,
+}
 
 
 def found(folder: Path, kernels: dict[str, float], device: dict[str, Any] = A100) -> list[Finding]:
     """What the rule says of kernels that run one after the other, each for so many us."""
-    step = {"ph": "X", "cat": "user_annotation", "name": "ProfilerStep#1", "pid": 1, "tid": 1, "ts": 0, "dur": 1000}
+    step = {
+        "ph": "X",
+        "cat": "user_annotation",
+        "name": "ProfilerStep#1",
+        "pid": 1,
+        "tid": 1,
+        "ts": 0,
+        "dur": 1000,
+    }
     events, start = [step], 10.0
     for name, duration in kernels.items():
         place = {"pid": 0, "tid": 7, "args": {"device": 0, "stream": 7}}
-        events.append({"ph": "X", "cat": "kernel", "name": name, "ts": start, "dur": duration, **place})
+        events.append(
+            {"ph": "X", "cat": "kernel", "name": name, "ts": start, "dur": duration, **place}
+        )
         start += duration
     path = folder / "worker0.pt.trace.json"
-    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events}))
-    return find([LensResult("views", "a", "torch", ViewEngine(torch_trace.read(path).records[0].record))], [RULE])
+    path.write_text(
+        json.dumps({"schemaVersion": 1, "deviceProperties": [device], "traceEvents": events})
+    )
+    return find(
+        [LensResult("views", "a", "torch", ViewEngine(torch_trace.read(path).records[0].record))],
+        [RULE],
+    )
 
 
 def test_plain_multiplications_on_a_device_with_tensor_cores_are_hinted_at(tmp_path: Path) -> None:
     (one,) = found(tmp_path, {PLAIN: 30, "ampere_sgemm_64x32_tn": 10, OTHER: 60})
-    assert one.title == "40% of the device's time is in FP32 kernels without Tensor Cores, judging by name"
+    assert (
+        one.title
+        == "40% of the device's time is in FP32 kernels without Tensor Cores, judging by name"
+    )
     assert (one.cost, one.unit, one.certainty, one.saving) == (40, "us", "hint", None)
     assert {place.key for place in one.evidence} == {PLAIN}
     assert 'torch.set_float32_matmul_precision("high")' in one.changes[0]
@@ -71,14 +97,24 @@ def test_nothing_is_said_where_tensor_cores_are_used_or_would_not_help(
 @pytest.mark.parametrize(
     "device",
     [
-        pytest.param({"id": 0, "name": "Tesla P100-PCIE-16GB", "computeMajor": 6, "computeMinor": 0}, id="Pascal"),
-        pytest.param({"id": 0, "name": "NVIDIA GeForce GTX 1660", "computeMajor": 7, "computeMinor": 5}, id="GTX"),
-        pytest.param({"id": 0, "name": "AMD Instinct MI50", "computeMajor": 9, "computeMinor": 0}, id="AMD"),
+        pytest.param(
+            {"id": 0, "name": "Tesla P100-PCIE-16GB", "computeMajor": 6, "computeMinor": 0},
+            id="Pascal",
+        ),
+        pytest.param(
+            {"id": 0, "name": "NVIDIA GeForce GTX 1660", "computeMajor": 7, "computeMinor": 5},
+            id="GTX",
+        ),
+        pytest.param(
+            {"id": 0, "name": "AMD Instinct MI50", "computeMajor": 9, "computeMinor": 0}, id="AMD"
+        ),
         pytest.param({"id": 0, "name": "unknown"}, id="no capability known"),
         pytest.param({**A100, "id": 1}, id="another device"),
     ],
 )
-def test_nothing_is_said_of_a_device_that_is_not_known_to_have_them(tmp_path: Path, device: dict[str, Any]) -> None:
+def test_nothing_is_said_of_a_device_that_is_not_known_to_have_them(
+    tmp_path: Path, device: dict[str, Any]
+) -> None:
     assert found(tmp_path, {PLAIN: 90}, device) == []
 
 

@@ -37,9 +37,13 @@ def test_a_rank_that_comes_last_is_named_with_what_the_others_lose(tmp_path: Pat
     assert late.rule == "late-rank"
     assert late.title.startswith("Rank 1 comes last to ")
     assert late.evidence[0].run == "rank1"
-    true_us = simulate(LATE, tmp_path / "with") - simulate(dataclasses.replace(LATE, late_ms=0), tmp_path / "without")
+    true_us = simulate(LATE, tmp_path / "with") - simulate(
+        dataclasses.replace(LATE, late_ms=0), tmp_path / "without"
+    )
     assert late.saving == pytest.approx(true_us, rel=0.15)
-    assert {finding.rule for finding in others}.isdisjoint({"exposed-communication", "host-bound", "imbalanced-ranks"})
+    assert {finding.rule for finding in others}.isdisjoint(
+        {"exposed-communication", "host-bound", "imbalanced-ranks"}
+    )
 
 
 def test_a_rank_with_more_work_is_told_from_one_that_is_held_up(tmp_path: Path) -> None:
@@ -74,6 +78,8 @@ def test_runs_beside_each_other_are_a_job_where_no_rank_is_there_twice(
             writer.throughput("train").add(8, step=1)
         (tmp_path / f"rank_{number}").rename(tmp_path / f"{place}")
     asked: list[LensResult[Any]] = []
-    monkeypatch.setattr("stepscope.session.findings.find", lambda subjects, _: asked.extend(subjects) or [])
+    monkeypatch.setattr(
+        "stepscope.session.findings.find", lambda subjects, _: asked.extend(subjects) or []
+    )
     stepscope.open(tmp_path).findings()
     assert len({subject.job or subject.run for subject in asked}) == together

@@ -10,7 +10,10 @@ from stepscope.errors import LimitExceeded
 from stepscope.findings import CrossRule, Finding, LensResult, ResidualRule, Rule, find
 from stepscope.findings.rules import RunResults
 
-FINE, LARGE = LensResult("views", "a", "profile", 1), LensResult("views", "b", "profile", 2, job="j")
+FINE, LARGE = (
+    LensResult("views", "a", "profile", 1),
+    LensResult("views", "b", "profile", 2, job="j"),
+)
 
 
 def finding(rule: str, run: str) -> Finding:
@@ -57,7 +60,10 @@ def divides_by_nothing(result: LensResult[Any]) -> list[Finding]:
 
 
 def test_a_rule_that_fails_costs_only_itself_and_is_named() -> None:
-    broken = [Rule(name, "views", "Divides by nothing", divides_by_nothing) for name in ("first", "second")]
+    broken = [
+        Rule(name, "views", "Divides by nothing", divides_by_nothing)
+        for name in ("first", "second")
+    ]
     found = find([FINE], [*RULES, *broken])
     assert [one.rule for one in found] == ["late", "at-once", "cross", "failed-rule"]
     assert found[-1].title == "2 rules failed: first, second"
@@ -97,4 +103,6 @@ def test_the_largest_saving_comes_first_and_an_unknown_one_counts_half_of_its_co
 def test_a_record_that_cannot_be_judged_is_told_once_with_its_place_and_remedy() -> None:
     (told,) = [one for one in find([FINE, LARGE], RULES) if one.rule == "unreadable-record"]
     assert (told.advice, told.cost_share) == ("Profile fewer steps", None)
-    assert [(place.run, place.name, place.key) for place in told.evidence] == [("b", "profile", "views, scope")]
+    assert [(place.run, place.name, place.key) for place in told.evidence] == [
+        ("b", "profile", "views, scope")
+    ]

@@ -15,9 +15,20 @@ from stepscope.sources import torch_trace
 GPU = {"deviceProperties": [{"id": 0, "name": "GPU", "totalGlobalMem": 1000}]}
 
 
-def event(name: str, start: float, duration: float, cat: str = "cpu_op", tid: int = 1, **args: Any) -> dict[str, Any]:
+def event(
+    name: str, start: float, duration: float, cat: str = "cpu_op", tid: int = 1, **args: Any
+) -> dict[str, Any]:
     pid = 0 if cat == "kernel" else 1
-    return {"ph": "X", "cat": cat, "name": name, "pid": pid, "tid": tid, "ts": start, "dur": duration, "args": args}
+    return {
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": pid,
+        "tid": tid,
+        "ts": start,
+        "dur": duration,
+        "args": args,
+    }
 
 
 @pytest.fixture
@@ -27,20 +38,41 @@ def found(tmp_path: Path) -> Any:
         step = event("ProfilerStep#1", 0, 100, "user_annotation")
         path.write_text(json.dumps({"schemaVersion": 1, **top, "traceEvents": [step, *events]}))
         engine = ViewEngine(torch_trace.read(path).records[0].record)
-        return {one.rule: one for one in find([LensResult("views", "a", "torch", engine)], steps.RULES)}
+        return {
+            one.rule: one for one in find([LensResult("views", "a", "torch", engine)], steps.RULES)
+        }
 
     return ask
 
 
 def test_memory_that_is_nearly_full_is_found(found: Any) -> None:
-    args = {"Bytes": 950, "Addr": 1, "Device Type": 1, "Device Id": 0, "Total Allocated": 950, "Total Reserved": 960}
-    memory = {"ph": "i", "name": "[memory]", "pid": 1, "tid": 1, "ts": 5, "args": args, "cat": "cpu_instant_event"}
+    args = {
+        "Bytes": 950,
+        "Addr": 1,
+        "Device Type": 1,
+        "Device Id": 0,
+        "Total Allocated": 950,
+        "Total Reserved": 960,
+    }
+    memory = {
+        "ph": "i",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": 5,
+        "args": args,
+        "cat": "cpu_instant_event",
+    }
     full = found(memory, event("aten::empty", 0, 9), **GPU)["nearly-full-memory"]
     assert (full.title, full.cost) == ("GPU0 holds 96% of its memory at the peak", 960)
 
 
 def test_slow_ways_to_use_several_devices_are_hinted_at(found: Any) -> None:
-    named = found(event("DataParallel.forward", 0, 50), event("gloo:all_reduce", 60, 5, "user_annotation"), **GPU)
+    named = found(
+        event("DataParallel.forward", 0, 50),
+        event("gloo:all_reduce", 60, 5, "user_annotation"),
+        **GPU,
+    )
     assert {"data-parallel", "gloo-collectives"} <= set(named)
 
 

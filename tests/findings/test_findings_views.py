@@ -95,16 +95,37 @@ def test_cores_that_wait_for_other_cores_of_their_chip_are_no_finding(shared: Pa
 
 
 def test_device_time_without_an_op_is_found(tmp_path: Path) -> None:
-    kernel = {"ph": "X", "cat": "kernel", "name": "k", "ts": 10, "dur": 50, "pid": 0, "tid": 7, "args": {"stream": 7}}
-    assert [f.title for f in trace_findings(tmp_path / "a.pt.trace.json", [kernel], "unattributed-device-time")] == [
-        "100% of the device's time belongs to no op"
-    ]
-    op = {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 0, "dur": 9, "pid": 1, "tid": 1, "args": {}}
+    kernel = {
+        "ph": "X",
+        "cat": "kernel",
+        "name": "k",
+        "ts": 10,
+        "dur": 50,
+        "pid": 0,
+        "tid": 7,
+        "args": {"stream": 7},
+    }
+    assert [
+        f.title
+        for f in trace_findings(tmp_path / "a.pt.trace.json", [kernel], "unattributed-device-time")
+    ] == ["100% of the device's time belongs to no op"]
+    op = {
+        "ph": "X",
+        "cat": "cpu_op",
+        "name": "aten::mm",
+        "ts": 0,
+        "dur": 9,
+        "pid": 1,
+        "tid": 1,
+        "args": {},
+    }
     assert trace_findings(tmp_path / "b.pt.trace.json", [op], "unattributed-device-time") == []
 
 
 @pytest.mark.parametrize(("freed", "grows"), [(0, True), (100, False)])
-def test_memory_that_grows_from_step_to_step_is_found(tmp_path: Path, freed: int, grows: bool) -> None:
+def test_memory_that_grows_from_step_to_step_is_found(
+    tmp_path: Path, freed: int, grows: bool
+) -> None:
     events: list[dict[str, Any]] = []
     total = 1000
     for step in range(4):
@@ -119,14 +140,35 @@ def test_memory_that_grows_from_step_to_step_is_found(tmp_path: Path, freed: int
                 "pid": 1,
                 "tid": 1,
             },
-            {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": begin + 1, "dur": 80, "pid": 1, "tid": 1},
+            {
+                "ph": "X",
+                "cat": "cpu_op",
+                "name": "aten::mm",
+                "ts": begin + 1,
+                "dur": 80,
+                "pid": 1,
+                "tid": 1,
+            },
         ]
         for at, change in ((10, 100), (20, -freed)):
             total += change
-            about = {"Total Allocated": total, "Total Reserved": 0, "Bytes": change, "Addr": 1, "Device Id": -1}
+            about = {
+                "Total Allocated": total,
+                "Total Reserved": 0,
+                "Bytes": change,
+                "Addr": 1,
+                "Device Id": -1,
+            }
             about["Device Type"] = 0
             events.append(
-                {"ph": "i", "cat": "cpu_instant_event", "s": "t", "name": "[memory]", "pid": 1, "tid": 1}
+                {
+                    "ph": "i",
+                    "cat": "cpu_instant_event",
+                    "s": "t",
+                    "name": "[memory]",
+                    "pid": 1,
+                    "tid": 1,
+                }
                 | {"ts": begin + at, "args": about}
             )
     found = trace_findings(tmp_path / "m.pt.trace.json", events, "growing-memory")
@@ -142,7 +184,9 @@ def test_batch_normalization_of_single_ops_is_found_and_costs_its_time() -> None
     assert [place.key for place in found.evidence] == ["a/BatchNorm/mul"]
 
 
-@pytest.mark.parametrize("op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV3"])
+@pytest.mark.parametrize(
+    "op", ["FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3", "FusedBatchNormGradV3"]
+)
 def test_any_version_of_the_fused_op_counts_as_fused(op: str) -> None:
     message = tfprof_log_pb2.ProfileProto(steps=[1])
     run(node(message, "a/BatchNorm/mul", "Mul", CPU), 1, 1000, 30)
@@ -204,12 +248,17 @@ def test_ops_that_only_lead_to_another_are_one_finding(tmp_path: Path) -> None:
 
 
 def test_an_op_that_calls_itself_costs_what_it_takes_once(tmp_path: Path) -> None:
-    (found,) = nested_costs(tmp_path / "t.pt.trace.json", [("aten::sort", 0, 1000), ("aten::sort", 10, 900)])
+    (found,) = nested_costs(
+        tmp_path / "t.pt.trace.json", [("aten::sort", 0, 1000), ("aten::sort", 10, 900)]
+    )
     assert found.share == pytest.approx(1.0)
 
 
 def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_path: Path) -> None:
-    events = [slice_of("cpu_op", "aten::copy_", 0, 900), slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880)]
+    events = [
+        slice_of("cpu_op", "aten::copy_", 0, 900),
+        slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880),
+    ]
     (found,) = trace_costs(tmp_path / "t.pt.trace.json", events)
     assert found.title == "op aten::copy_ takes 100.0% of the time (900 µs)"
     assert found.note == "Most of it is in cudaMemcpyAsync"
@@ -218,13 +267,23 @@ def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_pat
 def test_the_line_that_begins_steps_is_no_hot_spot(tmp_path: Path) -> None:
     step = slice_of("user_annotation", "ProfilerStep#3", 0, 1000)
     step["args"] = {"Call stack": "torch/profiler/profiler.py(313): step;train.py(7): <module>"}
-    found = trace_costs(tmp_path / "t.pt.trace.json", [step, slice_of("cpu_op", "aten::mm", 10, 300)])
+    found = trace_costs(
+        tmp_path / "t.pt.trace.json", [step, slice_of("cpu_op", "aten::mm", 10, 300)]
+    )
     assert [f.title.split(" takes ")[0] for f in found] == ["op aten::mm"]
 
 
 def slice_of(category: str, name: str, start: int, duration: int) -> dict[str, Any]:
     """An event of a trace, its start and duration in us."""
-    return {"ph": "X", "cat": category, "name": name, "ts": start, "dur": duration, "pid": 1, "tid": 1}
+    return {
+        "ph": "X",
+        "cat": category,
+        "name": name,
+        "ts": start,
+        "dur": duration,
+        "pid": 1,
+        "tid": 1,
+    }
 
 
 def nested_costs(path: Path, calls: list[tuple[str, int, int]]) -> list[Cost]:
@@ -243,7 +302,11 @@ def trace_findings(path: Path, events: list[dict[str, Any]], rule: str) -> list[
     """What a rule finds in a PyTorch trace of these events."""
     path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     record = torch_trace.read(path).records[0].record
-    return [f for f in find([LensResult("views", "run", "p", ViewEngine(record))], RULES) if f.rule == rule]
+    return [
+        f
+        for f in find([LensResult("views", "run", "p", ViewEngine(record))], RULES)
+        if f.rule == rule
+    ]
 
 
 def costly_lines(left: list[str], right: list[str]) -> list[str]:
@@ -271,7 +334,9 @@ def test_the_lines_found_are_those_where_the_cost_divides() -> None:
 
 def test_a_line_of_a_library_is_told_as_the_users_line_that_calls_it() -> None:
     below = [MAIN, "torch/autograd/__init__.py:9:run", LIBRARY]
-    assert costly_lines([MAIN, LEFT, LIBRARY], below) == ["train.py:20:left"], "main holds everything"
+    assert costly_lines([MAIN, LEFT, LIBRARY], below) == ["train.py:20:left"], (
+        "main holds everything"
+    )
     assert costly_lines([LIBRARY, "<string>:1:f"], [LIBRARY, "<frozen os>:2:g"]) == []
 
 
@@ -305,8 +370,15 @@ def test_evidence_is_an_address_of_the_panel() -> None:
     run(node(message, "a b", "Mat&Mul", CPU), 1, 1000, 600)
     (found,) = costs(message)
     place = found.evidence[0]
-    assert (place.lens, place.run, place.name, place.key) == ("views", "run/1", "profile", "Mat&Mul")
-    assert place.hash == panel_hash(lens="views", run="run/1", name="profile", view="op", search="Mat&Mul")
+    assert (place.lens, place.run, place.name, place.key) == (
+        "views",
+        "run/1",
+        "profile",
+        "Mat&Mul",
+    )
+    assert place.hash == panel_hash(
+        lens="views", run="run/1", name="profile", view="op", search="Mat&Mul"
+    )
     assert "p.stepscope.search=Mat%26Mul" in place.hash
 
 

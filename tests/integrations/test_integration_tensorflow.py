@@ -13,7 +13,13 @@ import pytest
 tf = pytest.importorskip("tensorflow")
 
 import stepscope  # noqa: E402
-from stepscope.integrations.tensorflow import FULL_TRACE, ProfilerHook, SessionProfiler, log_function, log_run  # noqa: E402
+from stepscope.integrations.tensorflow import (  # noqa: E402
+    FULL_TRACE,
+    ProfilerHook,
+    SessionProfiler,
+    log_function,
+    log_run,
+)
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning")
 
@@ -75,7 +81,9 @@ def test_totals_equal_what_tensorflow_prints_in_the_same_run(tmp_path: Path) -> 
     printed = (tmp_path / "text").read_text()
     printed = printed[printed.index("node name |") :]
     assert re.search(r"product \(\d", mine)
-    assert [line.rstrip() for line in mine.splitlines()] == [line.rstrip() for line in printed.rstrip().splitlines()]
+    assert [line.rstrip() for line in mine.splitlines()] == [
+        line.rstrip() for line in printed.rstrip().splitlines()
+    ]
 
 
 def test_a_hook_logs_every_nth_run(tmp_path: Path) -> None:
@@ -86,7 +94,9 @@ def test_a_hook_logs_every_nth_run(tmp_path: Path) -> None:
             for _ in range(3):
                 session.run(train, {"x:0": [[1.0] * 16] * 8})
     assert writer.failures == 0
-    steps = {ref.first_step for ref in stepscope.open(tmp_path).catalog.refs() if ref.kind == "profile"}
+    steps = {
+        ref.first_step for ref in stepscope.open(tmp_path).catalog.refs() if ref.kind == "profile"
+    }
     assert steps == {0, 2}
 
 
@@ -112,7 +122,9 @@ def test_what_cannot_be_logged_is_counted_and_does_not_raise(tmp_path: Path) -> 
 
 def test_the_example_equals_tfprofs_own_printout(tmp_path: Path) -> None:
     example = Path(__file__).resolve().parents[2] / "examples" / "tf1_train.py"
-    subprocess.run([sys.executable, str(example), str(tmp_path), "--steps", "15"], check=True, timeout=300)
+    subprocess.run(
+        [sys.executable, str(example), str(tmp_path), "--steps", "15"], check=True, timeout=300
+    )
     printed = (tmp_path / "tfprof.txt").read_text()
     printed = printed[printed.index("node name |") :]
     asked = {"view": "scope", "compat": "tfprof", "max_depth": 100, "order_by": "name"}

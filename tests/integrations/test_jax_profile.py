@@ -69,12 +69,18 @@ def test_a_profiler_that_is_taken_does_not_stop_the_loop(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("steps", [[], [-1]])
 def test_a_choice_of_no_steps_is_refused(tmp_path: Path, steps: list[int]) -> None:
-    with Writer(str(tmp_path)) as writer, pytest.raises(OptionError), profile_steps(writer, steps=steps):
+    with (
+        Writer(str(tmp_path)) as writer,
+        pytest.raises(OptionError),
+        profile_steps(writer, steps=steps),
+    ):
         pass
 
 
 def test_the_example_logs_a_profile_of_its_devices(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "6"], check=True, timeout=300)
+    subprocess.run(
+        [sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "6"], check=True, timeout=300
+    )
     ((_, record),) = _profiles(tmp_path)
     devices = {record.strings[i] for i in record.nodes.device}
     assert {f"CPU:{n}" for n in range(8)} <= devices

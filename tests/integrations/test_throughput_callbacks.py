@@ -34,7 +34,9 @@ def sessions(logdir: Path) -> list[Throughput]:
     blocks: dict[str, list[Throughput]] = {}
     for entry in store.entries():
         blocks.setdefault(entry.session, []).append(store.read(entry))  # type: ignore[arg-type]
-    return sorted((merge(found) for found in blocks.values()), key=lambda record: record.header.wall_anchor_ns)
+    return sorted(
+        (merge(found) for found in blocks.values()), key=lambda record: record.header.wall_anchor_ns
+    )
 
 
 def spans(record: Throughput) -> list[str]:
@@ -52,7 +54,9 @@ def spans(record: Throughput) -> list[str]:
         (object(), None),
     ],
 )
-def test_the_size_of_a_batch_is_its_first_arrays_first_dimension(batch: Any, size: int | None) -> None:
+def test_the_size_of_a_batch_is_its_first_arrays_first_dimension(
+    batch: Any, size: int | None
+) -> None:
     assert batch_size(batch) == size
 
 
@@ -195,7 +199,9 @@ def test_transformers_counts_accumulated_and_smaller_batches(tmp_path: Path) -> 
     assert resumed.marks.step.tolist() == [5, 5, 6]
 
 
-def test_keras_counts_what_it_is_told_and_claims_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_keras_counts_what_it_is_told_and_claims_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if "keras" not in sys.modules:
         monkeypatch.setenv("KERAS_BACKEND", "torch" if _has("torch") else "tensorflow")
     keras = framework("keras")

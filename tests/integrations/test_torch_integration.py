@@ -55,14 +55,19 @@ def scope_names(profile: Profile) -> set[str]:
 
 def run_counts(profile: Profile) -> dict[str, int]:
     texts, counts = list(profile.strings), dict.fromkeys(profile.strings, 0)
-    for node, count in zip(profile.node_steps.node, profile.node_steps.run_count.tolist(), strict=True):
+    for node, count in zip(
+        profile.node_steps.node, profile.node_steps.run_count.tolist(), strict=True
+    ):
         counts[texts[profile.nodes.name[node]]] += count
     return counts
 
 
 def test_chosen_steps_are_logged_with_attribute_paths(tmp_path: Path) -> None:
     model = Block()
-    with stepscope.Writer(tmp_path) as writer, profile_steps(writer, steps=[1, 3, 4], model=model) as profiler:
+    with (
+        stepscope.Writer(tmp_path) as writer,
+        profile_steps(writer, steps=[1, 3, 4], model=model) as profiler,
+    ):
         for _ in range(6):
             model(torch.ones(2, 4)).sum().backward()
             profiler.step()
@@ -117,12 +122,15 @@ def test_the_time_of_the_profiler_is_no_stall_and_no_time_of_training(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     record = train_slowly_exported(tmp_path, monkeypatch)
-    assert [record.strings[kind] for kind in record.spans.kind] == ["profile"] * 2, "it starts, and it is logged"
+    assert [record.strings[kind] for kind in record.spans.kind] == ["profile"] * 2, (
+        "it starts, and it is logged"
+    )
     (series,) = analyze(record).series
     kinds = [note.kind for note in series.annotations]
     assert "stall" not in kinds
     longest = max(
-        (note for note in series.annotations if note.kind == "profile"), key=lambda n: n.evidence["duration_ns"]
+        (note for note in series.annotations if note.kind == "profile"),
+        key=lambda n: n.evidence["duration_ns"],
     )
     assert longest.title.startswith("Profiling of ")
     whole, training = series.statistics["whole_time"], series.statistics["training_only"]
@@ -224,7 +232,9 @@ def test_ranks_of_a_job_are_runs_of_their_own(tmp_path: Path) -> None:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     for rank in (0, 1):
-        (profile,) = (record for record in records(tmp_path / f"rank{rank}") if isinstance(record, Profile))
+        (profile,) = (
+            record for record in records(tmp_path / f"rank{rank}") if isinstance(record, Profile)
+        )
         assert (profile.header.rank, profile.header.world_size) == (rank, 2)
         assert run_counts(profile)["gloo:all_reduce"] >= 1
 

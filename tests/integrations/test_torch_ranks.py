@@ -16,7 +16,9 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "torch_ddp.py"
 
 
 def test_ranks_that_were_logged_live_are_compared(tmp_path: Path) -> None:
-    subprocess.run([sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "4"], check=True, timeout=240)
+    subprocess.run(
+        [sys.executable, str(EXAMPLE), str(tmp_path), "--steps", "4"], check=True, timeout=240
+    )
     job = stepscope.open(tmp_path)
     assert sorted(job.catalog.runs()) == ["rank0", "rank1"]
     document = job.select(run="rank1").ranks().to_json()

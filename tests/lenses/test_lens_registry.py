@@ -31,7 +31,9 @@ def test_lens_has_command_method_route_and_options(lens: AnyLens) -> None:
     assert arguments.lens == lens.name
     assert callable(getattr(Source, lens.name))
     assert lens.name in documents.routes()
-    assert [spec.name for spec in TABLES[lens.name]] == [field.name for field in dataclasses.fields(lens.options_type)]
+    assert [spec.name for spec in TABLES[lens.name]] == [
+        field.name for field in dataclasses.fields(lens.options_type)
+    ]
     (parameters,) = (path["parameters"] for path in [openapi()["paths"][ROUTE + lens.name]["get"]])
     names = [parameter["name"] for parameter in parameters]
     assert set(names) >= {spec.name for spec in TABLES[lens.name]} | {"run", "compare"}

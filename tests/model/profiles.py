@@ -37,7 +37,9 @@ def profiles(draw: Any, most_rows: int = 12) -> Profile:
     random = np.random.default_rng(draw(st.integers(0, 2**32)))
     targets = {**sizes, "strings": len(texts)}
     groups = {name: _group(name, kind, targets, random) for name, kind in GROUPS.items()}
-    losses = draw(st.lists(st.builds(Diagnostic, TEXT, TEXT, st.integers(0, 2**64 - 1), TEXT), max_size=2))
+    losses = draw(
+        st.lists(st.builds(Diagnostic, TEXT, TEXT, st.integers(0, 2**64 - 1), TEXT), max_size=2)
+    )
     header = Header(run=draw(TEXT), rank=draw(st.integers(-1, 9)), losses=tuple(losses))
     flags = draw(st.tuples(st.booleans(), st.booleans()))
     return Profile(header, draw(st.integers(1, 2**40)), *flags, Strings.of(texts), **groups)
@@ -46,7 +48,9 @@ def profiles(draw: Any, most_rows: int = 12) -> Profile:
 def _group(group: str, kind: Any, sizes: dict[str, int], random: np.random.Generator) -> Any:
     columns = {}
     for number, spec in enumerate(dataclasses.fields(kind)):
-        optional = number and spec.metadata["default"] is not None and (group, spec.name) not in _OFFSETS
+        optional = (
+            number and spec.metadata["default"] is not None and (group, spec.name) not in _OFFSETS
+        )
         if not optional or random.integers(2):
             columns[spec.name] = _column(group, spec, sizes, random)
     return kind(**columns)
@@ -58,13 +62,17 @@ def _column(group: str, spec: Any, sizes: dict[str, int], random: np.random.Gene
         return random.permutation(sizes["nodes"])[:rows].astype(dtype)
     if (group, spec.name) in _REFERENCES:
         lowest = 0 if (group, spec.name) in profile._OWNERS else -1
-        return random.integers(lowest, max(sizes[_REFERENCES[group, spec.name]], lowest + 1), rows, dtype)
+        return random.integers(
+            lowest, max(sizes[_REFERENCES[group, spec.name]], lowest + 1), rows, dtype
+        )
     if (group, spec.name) in _WORDS:
         return random.integers(0, len(_WORDS[group, spec.name]), rows, dtype)
     if (group, spec.name) in profile._TREES:
         return np.array([random.integers(-1, row) for row in range(rows)], dtype)
     if (group, spec.name) in _OFFSETS:
         size = sizes[_OFFSETS[group, spec.name]]
-        return np.sort(np.append(random.integers(0, size, max(rows - 1, 0), endpoint=True), size)[:rows]).astype(dtype)
+        return np.sort(
+            np.append(random.integers(0, size, max(rows - 1, 0), endpoint=True), size)[:rows]
+        ).astype(dtype)
     limits = np.iinfo(dtype)
     return random.integers(limits.min, limits.max, rows, dtype, endpoint=True)

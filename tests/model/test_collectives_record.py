@@ -21,14 +21,21 @@ _STRINGS = ("host0", "jit_step(7)", "send", "psum.7_0", "ALL_REDUCE", 'a "quoted
 
 def _small() -> Collectives:
     return Collectives(
-        header=Header(host="host0", losses=(Diagnostic("line 3", "cut off", 2, "Profile fewer steps"),)),
+        header=Header(
+            host="host0", losses=(Diagnostic("line 3", "cut off", 2, "Profile fewer steps"),)
+        ),
         strings=Strings.of(_STRINGS),
         hosts=model.Hosts(name=np.array([0])),
         cores=model.Cores(host=np.array([0]), id=np.array([0])),
         executions=model.Executions(
-            core=np.array([0]), program=np.array([1]), start_ps=np.array([0]), duration_ps=np.array([9])
+            core=np.array([0]),
+            program=np.array([1]),
+            start_ps=np.array([0]),
+            duration_ps=np.array([9]),
         ),
-        instructions=model.Instructions(name=np.array([2]), kind=np.array([0]), rendezvous=np.array([3])),
+        instructions=model.Instructions(
+            name=np.array([2]), kind=np.array([0]), rendezvous=np.array([3])
+        ),
         ops=model.Ops(
             core=np.array([0]),
             instruction=np.array([0]),

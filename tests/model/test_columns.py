@@ -49,7 +49,10 @@ def test_protobuf_reads_the_same_columns(record: Profile) -> None:
     assert b"".join(message.strings.blob.data) == record.strings.blob.tobytes()
     for name in GROUPS:
         for spec in dataclasses.fields(getattr(record, name)):
-            stored, kept = getattr(getattr(message, name), spec.name), getattr(getattr(record, name), spec.name)
+            stored, kept = (
+                getattr(getattr(message, name), spec.name),
+                getattr(getattr(record, name), spec.name),
+            )
             if stored.dtype:
                 assert common_pb2.DType.Name(stored.dtype).lower() == kept.dtype.name
                 assert stored.length == len(kept)
@@ -75,12 +78,15 @@ def test_elements_say_what_they_hold(record: Profile, data: st.DataObject) -> No
         for spec in dataclasses.fields(getattr(record, name)):
             if name in names or spec.name in held:
                 assert np.array_equal(
-                    getattr(getattr(part, name), spec.name), getattr(getattr(record, name), spec.name)
+                    getattr(getattr(part, name), spec.name),
+                    getattr(getattr(record, name), spec.name),
                 )
 
 
 @given(profiles(), st.data())
-def test_damaged_bodies_give_a_record_or_a_record_error(record: Profile, data: st.DataObject) -> None:
+def test_damaged_bodies_give_a_record_or_a_record_error(
+    record: Profile, data: st.DataObject
+) -> None:
     body = bytearray(b"".join(bodies(record)))
     for _ in range(data.draw(st.integers(1, 4))):
         body[data.draw(st.integers(0, len(body) - 1))] = data.draw(st.integers(0, 255))
@@ -97,14 +103,18 @@ def test_foreign_bytes_give_a_record_or_a_record_error(body: bytes) -> None:
 def test_what_a_later_version_adds_is_passed_over() -> None:
     record = Profile(strings=Strings.of(["a"]), nodes=Nodes(name=np.zeros(1, np.int32)))
     number = record.MESSAGE.DESCRIPTOR.fields_by_name["nodes"].number
-    added = wire.number_field(500, 7) + b"".join(wire.delimited(number, *wire.delimited(500, b"\xff\xff")))
+    added = wire.number_field(500, 7) + b"".join(
+        wire.delimited(number, *wire.delimited(500, b"\xff\xff"))
+    )
     assert decode(Profile, [*bodies(record), added]) == record
 
 
 def test_a_column_that_does_not_hold_what_it_declares_is_named() -> None:
     message = profile_pb2.Profile()
     message.nodes.name.CopyFrom(common_pb2.Column(dtype="INT32", length=3, data=[b"1234"]))
-    with pytest.raises(RecordError, match=r"run a nodes\.name: a column declares 3 elements of type 3, but holds 4"):
+    with pytest.raises(
+        RecordError, match=r"run a nodes\.name: a column declares 3 elements of type 3, but holds 4"
+    ):
         decode(Profile, [message.SerializeToString()], "run a")
 
 
@@ -139,7 +149,11 @@ def test_large_columns_are_aligned_wherever_they_lie() -> None:
 @pytest.mark.parametrize("size", [131_073, 140_001, 262_144, 262_145])
 def test_columns_of_their_own_are_read_without_a_copy(size: int) -> None:
     ids = np.arange(size)
-    element = next(element for element in encode(Profile(steps=Steps(id=ids))) if element.fields == ("steps.id",))
+    element = next(
+        element
+        for element in encode(Profile(steps=Steps(id=ids)))
+        if element.fields == ("steps.id",)
+    )
     stored = decode(Profile, [element.body]).steps.id
     assert np.array_equal(stored, ids)
     assert np.shares_memory(stored, np.frombuffer(element.body, np.uint8))

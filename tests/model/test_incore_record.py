@@ -23,16 +23,26 @@ STAMPS = st.integers(0, (1 << 64) - 1)
 @st.composite
 def records(draw: st.DrawFn) -> InCore:
     shape = (draw(st.integers(1, 3)), draw(st.integers(1, 4)), draw(st.integers(2, 6)))
-    stamps = np.array(draw(st.lists(STAMPS, min_size=math.prod(shape), max_size=math.prod(shape))), np.uint64)
+    stamps = np.array(
+        draw(st.lists(STAMPS, min_size=math.prod(shape), max_size=math.prod(shape))), np.uint64
+    )
     slots = st.lists(st.integers(0, shape[1] + 1), max_size=4)
     runs = draw(st.lists(st.tuples(STAMPS, STAMPS, STAMPS, STAMPS), max_size=3))
     totals = draw(st.lists(st.integers(0, 1 << 40), max_size=3))
     return from_timing(
         stamps.reshape(shape),
-        columns={"entry": 0, draw(st.text(max_size=4)): {"column": 1, "kind": "issued", "meaning": "x"}},
-        participating=draw(st.one_of(st.none(), slots, st.lists(slots, min_size=shape[0], max_size=shape[0]))),
+        columns={
+            "entry": 0,
+            draw(st.text(max_size=4)): {"column": 1, "kind": "issued", "meaning": "x"},
+        },
+        participating=draw(
+            st.one_of(st.none(), slots, st.lists(slots, min_size=shape[0], max_size=shape[0]))
+        ),
         producers=draw(st.one_of(st.none(), slots)),
-        generation={"column": 0, "expected": {"base": draw(STAMPS), "per_invocation": draw(st.integers(-5, 5))}},
+        generation={
+            "column": 0,
+            "expected": {"base": draw(STAMPS), "per_invocation": draw(st.integers(-5, 5))},
+        },
         slot_map={"kind": "core_id", "core_types": ["aic", "aiv"]},
         l2={"unit": "us", "M0": "0.5", "M1": draw(st.text(max_size=6))},
         split_runs=[dict(zip(("P0", "P1", "C0", "C1"), run, strict=True)) for run in runs],
@@ -93,18 +103,42 @@ def test_arrays_tensors_and_lists_give_the_same_matrix(timing: Any) -> None:
         ({"timing": [[1, 2]], "dims": ["slot", "field", "x"]}, "with dims"),
         ({"timing": [[1, 2]], "columns": {"entry": 2}}, r"events.word\[0\]: 2 is not in"),
         ({"timing": [[1, 2]], "columns": {"entry": 1.5}}, "columns.entry: 1.5 is no integer"),
-        ({"timing": [[1, 2]], "columns": {"entry": {"column": 0, "kind": "odd"}}}, "unknown word 'odd'"),
-        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0}]}, "a boundary has only name, column"),
-        ({"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0, "reduce": "mean"}]}, "unknown word 'mean'"),
+        (
+            {"timing": [[1, 2]], "columns": {"entry": {"column": 0, "kind": "odd"}}},
+            "unknown word 'odd'",
+        ),
+        (
+            {"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0}]},
+            "a boundary has only name, column",
+        ),
+        (
+            {"timing": [[1, 2]], "boundaries": [{"name": "a", "column": 0, "reduce": "mean"}]},
+            "unknown word 'mean'",
+        ),
         ({"timing": [[1, 2]], "participating": [[0], [0]]}, "2 lists of slots for 1 invocations"),
         ({"timing": [[1, 2]], "invocation_slot_offset": 0}, "0 slots each"),
-        ({"timing": [[1, 2]], "invocation_slot_offset": 1, "invocations": 3}, "3 invocations of 1 slots"),
+        (
+            {"timing": [[1, 2]], "invocation_slot_offset": 1, "invocations": 3},
+            "3 invocations of 1 slots",
+        ),
         ({"timing": [[1, 2]], "slot_map": {"kind": "block", "num_aic": 1}}, "without aiv_per_aic"),
         ({"timing": [[1, 2]], "slot_map": {"kind": "table", "slots": ["x"]}}, "kind table"),
-        ({"timing": [[1, 2]], "slot_map": {"kind": "block", "num_aic": 1 << 40, "aiv_per_aic": 2}}, "num_aic is"),
-        ({"timing": [[1, 2]], "generation": {"column": 0, "expected": "1e3"}}, "generation: '1e3' is no integer"),
+        (
+            {
+                "timing": [[1, 2]],
+                "slot_map": {"kind": "block", "num_aic": 1 << 40, "aiv_per_aic": 2},
+            },
+            "num_aic is",
+        ),
+        (
+            {"timing": [[1, 2]], "generation": {"column": 0, "expected": "1e3"}},
+            "generation: '1e3' is no integer",
+        ),
         ({"timing": [[1, 2]], "magic": {"column": 0, "expected": 1 << 64}}, "does not fit 64 bits"),
-        ({"timing": [[[1, 2]]], "l2": {"unit": "cycles", "M0": ["1", "2"], "M1": ["3", "4"]}}, "2 rows for 1"),
+        (
+            {"timing": [[[1, 2]]], "l2": {"unit": "cycles", "M0": ["1", "2"], "M1": ["3", "4"]}},
+            "2 rows for 1",
+        ),
         ({"read_pairs": [1, 2]}, "read pairs have shape"),
     ],
 )
@@ -117,16 +151,28 @@ def test_slot_maps_name_cores_by_their_rule() -> None:
     def names(rows: int, **slot_map: Any) -> list[tuple[int, str, Engine]]:
         record = from_timing(np.ones((rows, 2), np.int64), slot_map=slot_map)
         cores = zip(record.cores.slot, record.cores.name, record.cores.engine, strict=True)
-        return [(int(slot), record.text(int(name)), Engine(int(engine))) for slot, name, engine in cores]
+        return [
+            (int(slot), record.text(int(name)), Engine(int(engine))) for slot, name, engine in cores
+        ]
 
     aic, aiv = Engine.AIC, Engine.AIV
     blocks = names(6, kind="block", num_aic=2, aiv_per_aic=2)
     assert blocks[:3] == [(0, "AIC_0", aic), (1, "AIC_1", aic), (2, "AIV_0", aiv)]
     assert blocks[5] == (5, "AIV_3", aiv)
-    assert names(4, kind="groups_of_three")[1:] == [(1, "AIV_0", aiv), (2, "AIV_1", aiv), (3, "AIC_1", aic)]
-    assert names(2, kind="core_id", core_types=["aic", "aiv"]) == [(0, "AIC_0", aic), (1, "AIV_1", aiv)]
+    assert names(4, kind="groups_of_three")[1:] == [
+        (1, "AIV_0", aiv),
+        (2, "AIV_1", aiv),
+        (3, "AIC_1", aic),
+    ]
+    assert names(2, kind="core_id", core_types=["aic", "aiv"]) == [
+        (0, "AIC_0", aic),
+        (1, "AIV_1", aiv),
+    ]
     assert names(2, kind="table", slots={"AIV_9": 1}) == [(1, "AIV_9", aiv)]
-    assert names(2, kind="table", slots=[1, 0]) == [(1, "core_0", Engine.UNKNOWN), (0, "core_1", Engine.UNKNOWN)]
+    assert names(2, kind="table", slots=[1, 0]) == [
+        (1, "core_0", Engine.UNKNOWN),
+        (0, "core_1", Engine.UNKNOWN),
+    ]
 
 
 def test_an_unknown_slot_map_is_a_loss_and_no_failure() -> None:
@@ -147,7 +193,11 @@ def test_the_meaning_of_a_stamp_is_not_guessed_where_it_decides() -> None:
         {"dims": ("a", "b")},
         {"strings": Strings()},
         {"columns": 1},
-        {"events": Events(name=np.array([0, 1]), word=np.array([0, 1]), kind=np.array([1, len(StampKind)]))},
+        {
+            "events": Events(
+                name=np.array([0, 1]), word=np.array([0, 1]), kind=np.array([1, len(StampKind)])
+            )
+        },
         {"cores": Cores(engine=np.array([-1]))},
     ],
 )
@@ -158,7 +208,9 @@ def test_a_record_that_does_not_hold_together_is_refused(broken: dict[str, Any])
 
 
 def test_flat_names_and_described_objects_make_one_record() -> None:
-    flat = from_timing([[1, 2]], columns=("entry", "body_done"), clock_freq_hz=50, variant="merged", pair=3)
+    flat = from_timing(
+        [[1, 2]], columns=("entry", "body_done"), clock_freq_hz=50, variant="merged", pair=3
+    )
     described = Description(
         meaning=Meaning(columns=("entry", "body_done")),
         clock=Clock(clock_freq_hz=50),

@@ -47,7 +47,10 @@ def test_tags_of_rates_are_told_from_others(tag: str, want: tuple[str, str, str]
 
 def test_scalars_alone_become_reported_rates_without_an_invented_start() -> None:
     record = from_scalars(
-        [points("eval/local_tokens_per_sec", [2, 3], [5.0, 6.0]), points("eval/avg_tokens_per_sec", [1, 2], [3.0, 4.0])]
+        [
+            points("eval/local_tokens_per_sec", [2, 3], [5.0, 6.0]),
+            points("eval/avg_tokens_per_sec", [1, 2], [3.0, 4.0]),
+        ]
     )
     record.validate()
     assert (record.name, record.unit, record.start_ns) == ("eval", "tokens", UNKNOWN_NS)
@@ -56,8 +59,12 @@ def test_scalars_alone_become_reported_rates_without_an_invented_start() -> None
     assert record.reported.avg_samples_per_sec.tolist() == [3.0, 4.0, -1.0]
 
 
-@pytest.mark.parametrize(("tag", "local", "average"), [("local", [4.0, 5.0], [-1, -1]), ("avg", [-1, -1], [4.0, 5.0])])
-def test_one_of_the_two_scalars_is_enough(tag: str, local: list[float], average: list[float]) -> None:
+@pytest.mark.parametrize(
+    ("tag", "local", "average"), [("local", [4.0, 5.0], [-1, -1]), ("avg", [-1, -1], [4.0, 5.0])]
+)
+def test_one_of_the_two_scalars_is_enough(
+    tag: str, local: list[float], average: list[float]
+) -> None:
     record = from_scalars([points(f"{tag}_samples_per_sec", [10, 20], [4.0, 5.0])])
     record.validate()
     assert record.samples.step.tolist() == [10, 20]
@@ -68,7 +75,10 @@ def test_one_of_the_two_scalars_is_enough(tag: str, local: list[float], average:
 def test_each_step_has_the_time_of_a_scalar_that_was_logged_at_it() -> None:
     average = points("avg_samples_per_sec", [20, 30], [5.0, 6.0])
     local = points("local_samples_per_sec", [10, 20, 40], [1.0, 2.0, 3.0])
-    average.wall_time_s, local.wall_time_s = np.array([1002.0, 1003.0]), np.array([1001.0, 1002.5, 1004.0])
+    average.wall_time_s, local.wall_time_s = (
+        np.array([1002.0, 1003.0]),
+        np.array([1001.0, 1002.5, 1004.0]),
+    )
     record = from_scalars([average, local])
     assert record.header.wall_anchor_ns == 1001 * 10**9
     assert record.samples.time_ns.tolist() == [0, 10**9, 2 * 10**9, 3 * 10**9]
@@ -88,7 +98,10 @@ def test_steps_per_second_beside_samples_do_not_take_their_place() -> None:
 
 def test_scalars_without_a_step_keep_every_point_in_its_order() -> None:
     record = from_scalars(
-        [points("examples/sec", [0] * 3, [5.0, 6.0, 7.0]), points("average_examples/sec", [0] * 3, [5.0] * 3)]
+        [
+            points("examples/sec", [0] * 3, [5.0, 6.0, 7.0]),
+            points("average_examples/sec", [0] * 3, [5.0] * 3),
+        ]
     )
     record.validate()
     assert record.samples.step.tolist() == [-1, -1, -1]
@@ -98,9 +111,14 @@ def test_scalars_without_a_step_keep_every_point_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(("first_local", "rule"), [(4.0, "log_step"), (40.0, "batch")])
-def test_a_first_rate_unlike_the_average_was_asked_for_before(first_local: float, rule: str) -> None:
+def test_a_first_rate_unlike_the_average_was_asked_for_before(
+    first_local: float, rule: str
+) -> None:
     local = points("local_samples_per_sec", [1, 2], [first_local, 5.0])
-    assert from_scalars([local, points("avg_samples_per_sec", [1, 2], [4.0, 4.5])]).sampling_rule == rule
+    assert (
+        from_scalars([local, points("avg_samples_per_sec", [1, 2], [4.0, 4.5])]).sampling_rule
+        == rule
+    )
 
 
 def test_other_scalars_are_refused() -> None:
@@ -110,7 +128,15 @@ def test_other_scalars_are_refused() -> None:
 
 @pytest.mark.parametrize(
     "tag",
-    ["avg", "avg_samples", "avg_samples_per_second", "max_samples_per_sec", "samples_per_sec", "train/loss", "avg_per"],
+    [
+        "avg",
+        "avg_samples",
+        "avg_samples_per_second",
+        "max_samples_per_sec",
+        "samples_per_sec",
+        "train/loss",
+        "avg_per",
+    ],
 )
 def test_tags_that_are_no_rate_are_not_read_as_one(tag: str) -> None:
     assert rate_tag(tag) is None

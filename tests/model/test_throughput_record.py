@@ -34,7 +34,10 @@ def throughputs(draw: Any) -> Throughput:
     marks = draw(st.lists(st.tuples(st.integers(-1, 2**40), stamps, counts), max_size=20))
     ends = sorted(draw(st.lists(st.integers(0, len(marks)), max_size=10)))
     samples = [(draw(st.integers(-1, 9)), draw(stamps), end) for end in ends]
-    resets = [(draw(stamps), draw(st.integers(0, 99)), draw(st.integers(0, 2)), end, 0) for end in ends[:3]]
+    resets = [
+        (draw(stamps), draw(st.integers(0, 99)), draw(st.integers(0, 2)), end, 0)
+        for end in ends[:3]
+    ]
     words = draw(st.lists(st.text(max_size=5), max_size=3, unique=True))
     return Throughput(
         header=Header(run=draw(st.text(max_size=5)), losses=(Diagnostic("a", "b", 1),)),
@@ -46,9 +49,13 @@ def throughputs(draw: Any) -> Throughput:
         strings=Strings.of(words),
         marks=Marks(*np.array(marks, np.int64).reshape(-1, 3).T),
         samples=RateSamples(*np.array(samples, np.int64).reshape(-1, 3).T),
-        reported=Reported(sample=np.arange(len(samples)), local_samples_per_sec=np.full(len(samples), 0.1)),
+        reported=Reported(
+            sample=np.arange(len(samples)), local_samples_per_sec=np.full(len(samples), 0.1)
+        ),
         resets=Resets(*np.array(resets, np.int64).reshape(-1, 5).T),
-        spans=Spans(kind=np.arange(len(words)), start_ns=np.zeros(len(words)), end_ns=np.ones(len(words))),
+        spans=Spans(
+            kind=np.arange(len(words)), start_ns=np.zeros(len(words)), end_ns=np.ones(len(words))
+        ),
     )
 
 
@@ -122,7 +129,11 @@ def test_a_later_session_is_a_resume_on_the_clock_of_the_first() -> None:
     assert record.base_ns == 77
     assert record.marks.time_ns[10] == 1_000_050
     assert record.resets.kind.tolist() == [ResetKind.SESSION]
-    assert (record.resets.time_ns[0], record.resets.mark_end[0], record.resets.sample_end[0]) == (1_000_000, 10, 1)
+    assert (record.resets.time_ns[0], record.resets.mark_end[0], record.resets.sample_end[0]) == (
+        1_000_000,
+        10,
+        1,
+    )
 
 
 def test_processes_side_by_side_are_said() -> None:

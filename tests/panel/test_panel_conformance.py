@@ -49,8 +49,12 @@ def trace() -> Profile:
         range_("aten::relu", 600, 60, cat="cpu_op"),
         range_("cudaLaunchKernel", 610, 10, cat="cuda_runtime", correlation=3),
         range_("gemm", 100, 400, cat="kernel", correlation=1, device=0, stream=7, pid=0, tid=7),
-        range_("div_kernel", 510, 30, cat="kernel", correlation=2, device=0, stream=7, pid=0, tid=7),
-        range_("relu_kernel", 650, 140, cat="kernel", correlation=3, device=0, stream=7, pid=0, tid=7),
+        range_(
+            "div_kernel", 510, 30, cat="kernel", correlation=2, device=0, stream=7, pid=0, tid=7
+        ),
+        range_(
+            "relu_kernel", 650, 140, cat="kernel", correlation=3, device=0, stream=7, pid=0, tid=7
+        ),
         range_("stray", 800, 20, cat="kernel", correlation=9, device=0, stream=7, pid=0, tid=7),
     )
 
@@ -62,7 +66,10 @@ def questions(result: ViewResult) -> list[dict[str, Any]]:
     for values in ROWS:
         opened = Opened(depth=values["depth"], toggled=values.get("toggled", ()))
         window = {name: value for name, value in values.items() if name not in ("depth", "toggled")}
-        query = {name: ",".join(map(str, v)) if isinstance(v, tuple) else str(v) for name, v in values.items()}
+        query = {
+            name: ",".join(map(str, v)) if isinstance(v, tuple) else str(v)
+            for name, v in values.items()
+        }
         answer = windows.rows(RowWindow(opened=opened, **window))
         asked.append({"query": {"shape": "rows", **query}, "answer": answer})
     for metric in METRICS:

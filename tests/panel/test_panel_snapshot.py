@@ -55,7 +55,11 @@ def test_a_small_extent_keeps_the_costliest_rows_and_all_above_them(logdir: Path
     total = result.column("total_exec_micros")
     least = sorted(total.tolist(), reverse=True)[19]
     paths = set(kept["paths"])
-    assert {path for path, cost in zip(result.paths(range(len(result))), total, strict=True) if cost > least} <= paths
+    assert {
+        path
+        for path, cost in zip(result.paths(range(len(result))), total, strict=True)
+        if cost > least
+    } <= paths
     assert all(parent < at for at, parent in enumerate(kept["parents"]))
     assert kept["parents"].count(-1) == 1
     assert len(kept["details"]) == 3
@@ -85,7 +89,12 @@ def test_runs_of_one_name_are_told_apart_by_their_source(tmp_path: Path) -> None
     nodes = joined.select(run="b/pytorch-small-net").views(view="op").to_json()["nodes"]
     assert nodes == stepscope.open(tmp_path / "b").views(view="op").to_json()["nodes"]
     compared = held(
-        snapshot(joined), "views", run="a/pytorch-small-net", compare="b/pytorch-small-net", view="op", name="torch"
+        snapshot(joined),
+        "views",
+        run="a/pytorch-small-net",
+        compare="b/pytorch-small-net",
+        view="op",
+        name="torch",
     )
     assert {row["delta"]["total_exec_micros"] for row in compared["rows"]} == {0}
 
@@ -96,7 +105,9 @@ def test_a_joined_source_holds_only_what_its_sources_choose(logdir: Path, tmp_pa
     assert join([one, stepscope.open(tmp_path / "other")]).catalog.runs() == ["pytorch-small-net"]
 
 
-def test_a_report_of_nothing_is_an_error(capsys: pytest.CaptureFixture[str], logdir: Path, tmp_path: Path) -> None:
+def test_a_report_of_nothing_is_an_error(
+    capsys: pytest.CaptureFixture[str], logdir: Path, tmp_path: Path
+) -> None:
     page = tmp_path / "report.html"
     assert main(["report", str(logdir), "--run", "nothing-*", "-o", str(page)]) != 0
     assert "no record" in capsys.readouterr().err
@@ -105,7 +116,12 @@ def test_a_report_of_nothing_is_an_error(capsys: pytest.CaptureFixture[str], log
 
 def test_a_report_is_one_page_that_asks_no_network(logdir: Path, tmp_path: Path) -> None:
     page = tmp_path / "report.html"
-    assert main(["report", str(SAMPLE), "-o", str(page), "--title", "</title><script>alert(1)</script>"]) == 0
+    assert (
+        main(
+            ["report", str(SAMPLE), "-o", str(page), "--title", "</title><script>alert(1)</script>"]
+        )
+        == 0
+    )
     text = page.read_text()
     assert text.count("<script") == text.count("</script>") == 2
     assert "src=" not in text.split("data:text/javascript")[0]
@@ -113,7 +129,9 @@ def test_a_report_is_one_page_that_asks_no_network(logdir: Path, tmp_path: Path)
     assert "<title>&lt;/title&gt;&lt;script&gt;" in text
 
 
-def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_that_cannot_be_read_costs_only_its_own_answers(
+    logdir: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write_profile(logdir / "beside")
     source = stepscope.open(logdir)
     read = StoreCatalog.read
@@ -125,7 +143,12 @@ def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, m
 
     monkeypatch.setattr(StoreCatalog, "read", read_or_fail)
     kept = snapshot(source)
-    by_run = {q["run"]: one for one in kept for q in one.questions if q.get("view") == "op" and "compare" not in q}
+    by_run = {
+        q["run"]: one
+        for one in kept
+        for q in one.questions
+        if q.get("view") == "op" and "compare" not in q
+    }
     assert by_run["pytorch-small-net"].error is None
     assert by_run["beside/pytorch-small-net"].to_json()["error"]["found"] == "a damaged record"
     assert "cannot be judged: a damaged record" in str(held(kept, "findings"))
@@ -133,7 +156,11 @@ def test_a_record_that_cannot_be_read_costs_only_its_own_answers(logdir: Path, m
 
 def asked(source: Source, **question: str) -> Any:
     """What the panel's route answers."""
-    return json.loads(json.dumps(documents.views(Query(source, {name: [text] for name, text in question.items()}))))
+    return json.loads(
+        json.dumps(
+            documents.views(Query(source, {name: [text] for name, text in question.items()}))
+        )
+    )
 
 
 @pytest.fixture(scope="module")
@@ -152,12 +179,28 @@ def rank(tmp_path_factory: pytest.TempPathFactory) -> Source:
             kernel | {"name": f"gemm{number % 4}", "args": launch | {"device": 0, "stream": 7}},
             kernel | {"name": "gemm0", "ts": at + 60.1, "args": {"device": 0, "stream": 7}},
         ]
-        memory = {"Addr": 1, "Device Type": 1, "Device Id": 0, "Bytes": 8 * (-1) ** number, "Total Allocated": 8}
+        memory = {
+            "Addr": 1,
+            "Device Type": 1,
+            "Device Id": 0,
+            "Bytes": 8 * (-1) ** number,
+            "Total Allocated": 8,
+        }
         events.append(
-            {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": memory}
+            {
+                "ph": "i",
+                "cat": "cpu_instant_event",
+                "name": "[memory]",
+                "pid": 1,
+                "tid": 1,
+                "ts": at,
+                "args": memory,
+            }
         )
     path = tmp_path_factory.mktemp("ranks") / "rank.pt.trace.json"
-    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0}], "traceEvents": events}))
+    path.write_text(
+        json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0}], "traceEvents": events})
+    )
     return stepscope.open(path)
 
 
@@ -180,12 +223,19 @@ def test_the_panes_of_a_profile_are_answered_as_the_panel_is(rank: Source) -> No
     assert held(kept, "views", **named, shape="memory", device=memory["device"]) == memory
 
 
-def test_a_trace_is_kept_whole_and_in_windows_where_short_executions_were_merged(rank: Source) -> None:
+def test_a_trace_is_kept_whole_and_in_windows_where_short_executions_were_merged(
+    rank: Source,
+) -> None:
     (ref,) = rank.catalog.refs()
     named = {"run": ref.run, "name": ref.name, "shape": "timeline"}
     kept = snapshot(rank, Extent(windows=6))
     whole = held(kept, "views", **named)
-    windows = [(int(q["start_ps"]), int(q["end_ps"])) for one in kept for q in one.questions if "start_ps" in q]
+    windows = [
+        (int(q["start_ps"]), int(q["end_ps"]))
+        for one in kept
+        for q in one.questions
+        if "start_ps" in q
+    ]
     assert any(block[5] > 1 for lane in whole["lanes"] for block in lane["blocks"])
     assert len(windows) == 6
     assert (windows[0][0], windows[-1][1]) == (whole["first_ps"], whole["last_ps"])
@@ -225,7 +275,9 @@ def test_the_callers_of_the_costliest_rows_are_kept(rank: Source) -> None:
 
 def test_tables_are_cut_to_the_extent(rank: Source) -> None:
     (ref,) = rank.catalog.refs()
-    kernels = held(snapshot(rank, Extent(rows=2)), "views", run=ref.run, name=ref.name, shape="kernels")
+    kernels = held(
+        snapshot(rank, Extent(rows=2)), "views", run=ref.run, name=ref.name, shape="kernels"
+    )
     assert (len(kernels["rows"]), kernels["count"]) == (2, 4)
 
 
@@ -234,7 +286,9 @@ def test_collectives_of_one_kind_are_documents_of_their_own(data: Path) -> None:
     kept = snapshot(source)
     (run,) = {ref.run for ref in source.catalog.refs() if ref.kind == "collectives"}
     programs = {row["program"] for row in held(kept, "dcn", run=run)["all_hosts"]["all_cores"]}
-    asked_for = {question["program"] for one in kept for question in one.questions if "program" in question}
+    asked_for = {
+        question["program"] for one in kept for question in one.questions if "program" in question
+    }
     assert asked_for == (programs if len(programs) > 1 else set())
     for program in asked_for:
         document = held(kept, "dcn", run=run, program=program)
@@ -246,6 +300,8 @@ def test_of_many_runs_neighbours_are_compared_first_and_each_with_its_own(tmp_pa
         with stepscope.Writer(str(tmp_path / run)) as writer:
             writer.throughput("train", log_every=1).add(8, step=1)
     kept = snapshot(stepscope.open(tmp_path), Extent(comparisons=8))
-    questions = [q for one in kept for q in one.questions if one.route == "throughput" and "compare" in q]
+    questions = [
+        q for one in kept for q in one.questions if one.route == "throughput" and "compare" in q
+    ]
     pairs = [q["run"] + q["compare"] for q in questions if "name" not in q]
     assert pairs == ["ab", "ba", "bc", "cb", "cd", "dc", "ac", "bd"]

@@ -32,7 +32,12 @@ def test_the_route_answers_what_python_does(source: Source, shape: str) -> None:
 def test_a_timeline_is_asked_by_window(source: Source) -> None:
     whole = views(Query(source, {"shape": ["timeline"]}))
     middle = (whole["first_ps"] + whole["last_ps"]) // 2
-    texts = {"shape": ["timeline"], "start_ps": [str(middle)], "end_ps": [str(whole["last_ps"])], "width_px": ["50"]}
+    texts = {
+        "shape": ["timeline"],
+        "start_ps": [str(middle)],
+        "end_ps": [str(whole["last_ps"])],
+        "width_px": ["50"],
+    }
     part = views(Query(source, texts))
     assert (part["start_ps"], part["end_ps"]) == (middle // 1000 * 1000, whole["last_ps"])
     assert part == source.executions().timeline(middle, whole["last_ps"], 50)
@@ -66,8 +71,12 @@ def test_a_job_is_the_runs_of_one_world_beside_the_chosen_one(shared: Path, tmp_
 
 
 def test_a_shape_is_exported_as_a_file(source: Source) -> None:
-    body, kind, name = export_file(Query(source, {"lens": ["views"], "shape": ["breakdown"], "format": ["csv"]}))
+    body, kind, name = export_file(
+        Query(source, {"lens": ["views"], "shape": ["breakdown"], "format": ["csv"]})
+    )
     assert (kind.partition(";")[0], name) == ("text/csv", "stepscope-breakdown-all.csv")
     assert len(body.decode().splitlines()) == 1 + len(source.breakdown().steps)
-    body, _, _ = export_file(Query(source, {"lens": ["views"], "shape": ["shapes"], "format": ["json"]}))
+    body, _, _ = export_file(
+        Query(source, {"lens": ["views"], "shape": ["shapes"], "format": ["json"]})
+    )
     assert json.loads(body) == source.executions().shapes()

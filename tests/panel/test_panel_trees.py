@@ -48,7 +48,9 @@ def trees_with_values(draw: st.DrawFn) -> tuple[Tree, np.ndarray]:
 @given(trees_with_values())
 def test_path_sums_add_a_row_and_all_above_it(given_tree: tuple[Tree, np.ndarray]) -> None:
     tree, own = given_tree
-    assert tree.path_sums(own).tolist() == [sum(int(own[a]) for a in ancestors(tree, r)) for r in range(len(tree))]
+    assert tree.path_sums(own).tolist() == [
+        sum(int(own[a]) for a in ancestors(tree, r)) for r in range(len(tree))
+    ]
 
 
 def walk(tree: Tree, key: np.ndarray, row: int) -> list[int]:
@@ -57,7 +59,9 @@ def walk(tree: Tree, key: np.ndarray, row: int) -> list[int]:
 
 
 @given(trees_with_values())
-def test_places_are_those_of_the_preorder_with_siblings_sorted(given_tree: tuple[Tree, np.ndarray]) -> None:
+def test_places_are_those_of_the_preorder_with_siblings_sorted(
+    given_tree: tuple[Tree, np.ndarray],
+) -> None:
     tree, own = given_tree
     position = tree.places([own])
     assert np.argsort(position).tolist() == walk(tree, own, 0)
@@ -76,7 +80,9 @@ def test_a_row_is_in_sight_exactly_when_all_above_it_are_open(
 
 
 @given(trees, st.lists(st.integers(-40, 40), max_size=4), st.sets(st.integers(0, 40)))
-def test_rows_open_and_close_with_all_below_them(tree: Tree, below: list[int], toggled: set[int]) -> None:
+def test_rows_open_and_close_with_all_below_them(
+    tree: Tree, below: list[int], toggled: set[int]
+) -> None:
     is_open = open_rows(tree, Opened(1, tuple(sorted(toggled)), tuple(below)))
     for row in range(len(tree)):
         wanted = bool(tree.depth[row] < 1)
@@ -104,7 +110,9 @@ def test_an_icicle_keeps_every_row_inside_its_parent_and_accounts_for_all(
     if not value[0]:
         assert len(found.row) == 0
         return
-    spans = {int(r): (a, b) for r, a, b in zip(found.row, found.start, found.stop, strict=True) if r >= 0}
+    spans = {
+        int(r): (a, b) for r, a, b in zip(found.row, found.start, found.stop, strict=True) if r >= 0
+    }
     assert spans[0] == (0.0, 1.0)
     for row, (start, stop) in spans.items():
         assert abs((stop - start) - value[row] / value[0]) < 1e-9
@@ -115,13 +123,17 @@ def test_an_icicle_keeps_every_row_inside_its_parent_and_accounts_for_all(
             assert stop <= outer[1] + 1e-9
     shown = len(spans) + int(found.folded.sum())
     hidden_without_time = sum(
-        1 for r in range(len(tree)) if any(value[a] == 0 for a in ancestors(tree, r)) and r not in spans
+        1
+        for r in range(len(tree))
+        if any(value[a] == 0 for a in ancestors(tree, r)) and r not in spans
     )
     assert shown <= len(tree) <= shown + hidden_without_time
 
 
 @given(trees_with_values(), st.integers(1, 6))
-def test_an_icicle_of_too_many_rows_keeps_the_widest(given_tree: tuple[Tree, np.ndarray], most: int) -> None:
+def test_an_icicle_of_too_many_rows_keeps_the_widest(
+    given_tree: tuple[Tree, np.ndarray], most: int
+) -> None:
     tree, own = given_tree
     value = tree.sums(own)
     with pytest.MonkeyPatch.context() as patch:
@@ -134,11 +146,15 @@ def test_an_icicle_of_too_many_rows_keeps_the_widest(given_tree: tuple[Tree, np.
     left_out = set(range(len(tree))) - set(shown.tolist())
     assert all(value[row] <= narrowest or row == 0 for row in left_out)
     if len(shown):
-        below = [found.stop[i] - found.start[i] for i in range(len(found.row)) if found.depth[i] == 1]
+        below = [
+            found.stop[i] - found.start[i] for i in range(len(found.row)) if found.depth[i] == 1
+        ]
         assert sum(below) <= 1 + 1e-9
 
 
-def test_of_rows_as_wide_as_each_other_as_many_are_drawn_as_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_of_rows_as_wide_as_each_other_as_many_are_drawn_as_there_is_room_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(trees_module, "MAX_RECTANGLES", 4)
     found = Icicle(flat(8), np.array([16] + [2] * 8)).rectangles(0, 100, 100)
     assert found.row.tolist() == [0, 1, 2, 3, -1]

@@ -17,7 +17,9 @@ SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.tra
 @pytest.mark.parametrize("view", ["op", "scope", "graph", "code"])
 def test_an_icicle_of_ops_that_call_each_other_stays_inside_its_root(view: str) -> None:
     source = stepscope.open(SAMPLE)
-    rects = view_windows(source, {"view": view}).icicle("total_cpu_exec_micros", 0, 2000, 50)["rects"]
+    rects = view_windows(source, {"view": view}).icicle("total_cpu_exec_micros", 0, 2000, 50)[
+        "rects"
+    ]
     assert len(rects) > 5
     top = [(x0, x1) for _, depth, x0, x1, *_ in rects if depth == 1]
     assert all(0 <= x0 <= x1 <= 1 for x0, x1 in top)
@@ -27,7 +29,9 @@ def test_an_icicle_of_ops_that_call_each_other_stays_inside_its_root(view: str) 
 def test_a_view_is_worked_out_once_for_one_record_and_one_set_of_options() -> None:
     source = stepscope.open(SAMPLE)
     assert view_windows(source, {"view": "op"}) is view_windows(source, {"view": "op"})
-    assert view_windows(source, {"view": "op"}) is not view_windows(source, {"view": "op", "min_micros": 100})
+    assert view_windows(source, {"view": "op"}) is not view_windows(
+        source, {"view": "op", "min_micros": 100}
+    )
 
 
 @pytest.mark.parametrize("levels", ["1", "2", "40"])

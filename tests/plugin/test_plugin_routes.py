@@ -42,7 +42,9 @@ def apps(logdir: Path) -> dict[str, Any]:
     return plugin.get_plugin_apps()
 
 
-def ask(apps: dict[str, Any], route: str, headers: dict[str, str] | None = None, **query: Any) -> Any:
+def ask(
+    apps: dict[str, Any], route: str, headers: dict[str, str] | None = None, **query: Any
+) -> Any:
     return Client(apps[route]).get(route, query_string=query, headers=headers)
 
 
@@ -55,7 +57,9 @@ def document(apps: dict[str, Any], route: str, **query: Any) -> Any:
 def test_the_index_lists_runs_and_records(apps: dict[str, Any]) -> None:
     runs = {run["name"]: run["records"] for run in document(apps, "/index")["runs"]}
     assert [record["kind"] for record in runs["pytorch-small-net"]] == ["profile"]
-    assert [(record["kind"], record["name"]) for record in runs["train"]] == [("throughput", "train")]
+    assert [(record["kind"], record["name"]) for record in runs["train"]] == [
+        ("throughput", "train")
+    ]
 
 
 def test_a_window_holds_only_the_rows_asked_for(apps: dict[str, Any]) -> None:
@@ -69,7 +73,10 @@ def test_rows_are_sorted_among_their_siblings(apps: dict[str, Any]) -> None:
     rows = document(apps, "/views", view="op", sort="cpu_exec_micros", limit=500)["rows"][1:]
     figures = [row["cpu_exec_micros"] for row in rows]
     assert figures == sorted(figures)
-    names = [row["name"] for row in document(apps, "/views", view="op", sort="-name", limit=500)["rows"][1:]]
+    names = [
+        row["name"]
+        for row in document(apps, "/views", view="op", sort="-name", limit=500)["rows"][1:]
+    ]
     assert names == sorted(names, reverse=True)
 
 
@@ -154,9 +161,15 @@ def test_only_files_of_the_panel_are_served(apps: dict[str, Any], name: str) -> 
 
 def test_the_option_tables_are_the_lenses_own(apps: dict[str, Any]) -> None:
     tables = document(apps, "/options")
-    assert [option["name"] for option in tables["views"]] == [spec.name for spec in specs(ViewsOptions)]
-    parameters = document(apps, "/openapi")["paths"]["/data/plugin/stepscope/views"]["get"]["parameters"]
-    assert {option["name"] for option in tables["views"]} <= {parameter["name"] for parameter in parameters}
+    assert [option["name"] for option in tables["views"]] == [
+        spec.name for spec in specs(ViewsOptions)
+    ]
+    parameters = document(apps, "/openapi")["paths"]["/data/plugin/stepscope/views"]["get"][
+        "parameters"
+    ]
+    assert {option["name"] for option in tables["views"]} <= {
+        parameter["name"] for parameter in parameters
+    }
 
 
 class Asked(dict[str, list[str]]):
@@ -171,10 +184,16 @@ class Asked(dict[str, list[str]]):
         return super().get(name, default)
 
 
-@pytest.mark.parametrize("shape", ["rows", "icicle", "node", "callers", *(s for s in SHAPES if s != "ranks")])
-def test_the_description_lists_all_that_a_shape_takes(apps: dict[str, Any], logdir: Path, shape: str) -> None:
+@pytest.mark.parametrize(
+    "shape", ["rows", "icicle", "node", "callers", *(s for s in SHAPES if s != "ranks")]
+)
+def test_the_description_lists_all_that_a_shape_takes(
+    apps: dict[str, Any], logdir: Path, shape: str
+) -> None:
     paths = document(apps, "/openapi")["paths"]
-    parameters = {one["name"]: one for one in paths["/data/plugin/stepscope/views"]["get"]["parameters"]}
+    parameters = {
+        one["name"]: one for one in paths["/data/plugin/stepscope/views"]["get"]["parameters"]
+    }
     assert shape in parameters["shape"]["schema"]["enum"]
     asked = Asked(shape=shape, run="pytorch-small-net", view="op")
     documents.views(Query(stepscope.open(str(logdir)), asked))
@@ -187,7 +206,9 @@ def test_rates_of_all_runs_are_answered_and_thinned_on_demand(apps: dict[str, An
     assert whole["total"] == sorted(whole["total"])
 
 
-def test_an_export_holds_every_row_and_nothing_that_a_spreadsheet_runs(apps: dict[str, Any]) -> None:
+def test_an_export_holds_every_row_and_nothing_that_a_spreadsheet_runs(
+    apps: dict[str, Any],
+) -> None:
     answer = ask(apps, "/export", lens="views", view="op", format="csv")
     lines = answer.text.splitlines()
     assert len(lines) == document(apps, "/views", view="op")["total_rows"] + 1
@@ -195,12 +216,18 @@ def test_an_export_holds_every_row_and_nothing_that_a_spreadsheet_runs(apps: dic
     assert "attachment" in answer.headers["Content-Disposition"]
 
 
-def test_the_name_of_an_exported_file_is_of_letters_that_every_header_carries(apps: dict[str, Any]) -> None:
-    named = ask(apps, "/export", lens="throughput", run="[t\u4e2d]rain").headers["Content-Disposition"]
+def test_the_name_of_an_exported_file_is_of_letters_that_every_header_carries(
+    apps: dict[str, Any],
+) -> None:
+    named = ask(apps, "/export", lens="throughput", run="[t\u4e2d]rain").headers[
+        "Content-Disposition"
+    ]
     assert named == 'attachment; filename="stepscope-throughput--t-rain.csv"'
 
 
-def test_a_fault_of_our_own_is_said_and_does_not_leave_the_route(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_our_own_is_said_and_does_not_leave_the_route(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     plugin = StepscopeLoader().load(base_plugin.TBContext(logdir="/", flags=Flags()))
     monkeypatch.setattr(plugin, "_ready", lambda: 1 / 0)
     answer = Client(plugin.get_plugin_apps()["/index"]).get("/index")

@@ -72,7 +72,9 @@ def test_a_damaged_run_does_not_hide_the_others(tmp_path: Path) -> None:
         source.select(run="bad").throughput()
 
 
-def test_a_damaged_block_costs_that_block_and_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_damaged_block_costs_that_block_and_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stepscope.shim.throughput_log.BLOCK_MARKS", 2)
     with stepscope.Writer(str(tmp_path / "run"), flush_secs=3600) as writer:
         rate = writer.throughput("train")

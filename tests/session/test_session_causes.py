@@ -28,7 +28,9 @@ PHASES_MS = {"data": 3.0, "augment": 5.0}
 WORDS = {"data": "input wait"}
 
 
-def run_of(rng: np.random.Generator, planted: Path | str | None = None, extra_ms: float = 0.0) -> RunFigures:
+def run_of(
+    rng: np.random.Generator, planted: Path | str | None = None, extra_ms: float = 0.0
+) -> RunFigures:
     """A run with 1 % scatter of runs and 10 % of each row's steps, some ms longer in one row."""
     luck = 1.0 + 0.01 * rng.standard_normal()
     host = {}

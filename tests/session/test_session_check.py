@@ -28,7 +28,9 @@ class Clock:
         return self.now_ns
 
 
-def log_run(folder: Path, seed: int, *, step_ms: float = 100.0, wait_ms: float = 5.0, steps: int = 120) -> None:
+def log_run(
+    folder: Path, seed: int, *, step_ms: float = 100.0, wait_ms: float = 5.0, steps: int = 120
+) -> None:
     """A run of steps with noise, input waits and a checkpoint; whole runs scatter by 0.5 %."""
     rng = np.random.default_rng(seed)
     clock = Clock()
@@ -114,7 +116,9 @@ def test_rate_of_a_run_is_that_of_training_only(runs: Path) -> None:
 
 
 @pytest.mark.parametrize("metric", ["step_time", "rate"])
-def test_one_process_logged_over_600_and_3000_steps_does_not_differ(shared: Path, metric: str) -> None:
+def test_one_process_logged_over_600_and_3000_steps_does_not_differ(
+    shared: Path, metric: str
+) -> None:
     folder = shared / "cases" / "throughput"
     verdict = check(of(folder / "pipe30.log"), of(folder / "pl_30.log"), metrics=[metric])
     item = verdict.metrics[0]
@@ -161,7 +165,9 @@ def test_check_command_for_bisect_skips_what_it_cannot_tell(runs: Path) -> None:
     assert main(["check", str(runs / "absent"), "--against", str(runs / "base"), "--bisect"]) == 125
 
 
-def test_check_command_writes_markdown_json_and_junit(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_command_writes_markdown_json_and_junit(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     command = [
         "check",
         str(runs / "slow"),
@@ -199,5 +205,7 @@ def test_baseline_command_keeps_runs_that_check_takes_by_name(
 
 
 @pytest.mark.parametrize("name", ["../up", "", ".hidden", "a/b"])
-def test_baseline_name_that_leaves_the_folder_is_refused(runs: Path, tmp_path: Path, name: str) -> None:
+def test_baseline_name_that_leaves_the_folder_is_refused(
+    runs: Path, tmp_path: Path, name: str
+) -> None:
     assert main(["baseline", "add", name, str(runs / "base"), "--baselines", str(tmp_path)]) == 2

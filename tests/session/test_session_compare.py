@@ -36,7 +36,12 @@ from stepscope.store.writing import RecordWriter
 TRACE = str(Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz")
 
 VIEWS = ("op", "scope", "graph", "code")
-LENSES = [*((f"views-{view}", {"view": view}) for view in VIEWS), ("throughput", {}), ("incore", {}), ("dcn", {})]
+LENSES = [
+    *((f"views-{view}", {"view": view}) for view in VIEWS),
+    ("throughput", {}),
+    ("incore", {}),
+    ("dcn", {}),
+]
 
 
 def series_file(path: Path, step_ms: int) -> Path:
@@ -52,7 +57,9 @@ def pairs(data: Path, tmp_path_factory: pytest.TempPathFactory) -> dict[str, tup
     """Two small records for each lens."""
     folder = tmp_path_factory.mktemp("compared")
     for name in ("tiny", "synth_gpu"):
-        (folder / f"{name}.pb").write_bytes(gzip.decompress((data / "tfprof" / f"{name}.pb.gz").read_bytes()))
+        (folder / f"{name}.pb").write_bytes(
+            gzip.decompress((data / "tfprof" / f"{name}.pb.gz").read_bytes())
+        )
     dcn = sorted(p for p in (data / "dcn" / "cases").iterdir())
     with_rows = [path for path in dcn if any_rows(path)][:2]
     return {
@@ -87,7 +94,9 @@ def test_a_record_compared_with_itself_differs_by_nothing(
         document = compared((source, source), lens, options)
         assert document["unmatched_share"] == 0
         assert {row["state"] for row in document["rows"]} <= {"both"}
-        assert all(value == 0 for row in document["rows"] for value in (row["delta"] or {}).values())
+        assert all(
+            value == 0 for row in document["rows"] for value in (row["delta"] or {}).values()
+        )
         assert document["rows"]
 
 
@@ -103,12 +112,20 @@ def test_the_other_way_round_every_delta_changes_its_sign(
     assert mine.keys() == theirs.keys()
     for key, row in mine.items():
         other = theirs[key]
-        assert (row["a"], row["b"], turned[row["state"]]) == (other["b"], other["a"], other["state"])
-        assert {name: -value for name, value in (row["delta"] or {}).items()} == (other["delta"] or {})
+        assert (row["a"], row["b"], turned[row["state"]]) == (
+            other["b"],
+            other["a"],
+            other["state"],
+        )
+        assert {name: -value for name, value in (row["delta"] or {}).items()} == (
+            other["delta"] or {}
+        )
     assert there["unmatched_share"] == pytest.approx(back["unmatched_share"])
 
 
-costs = st.dictionaries(st.sampled_from(["a", "a/b", "a/c", "d", "e/f/g"]), st.integers(1, 1000), min_size=1)
+costs = st.dictionaries(
+    st.sampled_from(["a", "a/b", "a/c", "d", "e/f/g"]), st.integers(1, 1000), min_size=1
+)
 
 
 def profile_of(cost_us: dict[str, int]) -> Profile:
@@ -125,10 +142,14 @@ def profile_of(cost_us: dict[str, int]) -> Profile:
 
 @settings(max_examples=30)
 @given(costs, costs, st.sampled_from(VIEWS))
-def test_the_delta_of_the_root_is_the_difference_of_all_costs(a: dict[str, int], b: dict[str, int], view: str) -> None:
+def test_the_delta_of_the_root_is_the_difference_of_all_costs(
+    a: dict[str, int], b: dict[str, int], view: str
+) -> None:
     one, other = profile_of(a), profile_of(b)
     options = ViewsOptions(view=view)
-    there, back = (views.compare(*pair, options).to_json()["rows"] for pair in ((one, other), (other, one)))
+    there, back = (
+        views.compare(*pair, options).to_json()["rows"] for pair in ((one, other), (other, one))
+    )
     assert {row["key"]: row["delta"] for row in there} == {
         row["key"]: {name: -value for name, value in row["delta"].items()} for row in back
     }
@@ -137,7 +158,9 @@ def test_the_delta_of_the_root_is_the_difference_of_all_costs(a: dict[str, int],
     assert {value for row in same["rows"] for value in row["delta"].values()} == {0}
 
 
-def test_the_command_and_python_compare_alike(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_the_command_and_python_compare_alike(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     a, b = series_file(tmp_path / "a", 10), series_file(tmp_path / "b", 15)
     assert main(["throughput", str(a), "--compare", str(b), "--format", "json"]) == 0
     asked = stepscope.open(a).throughput(compare=stepscope.open(b)).to_json()
@@ -153,7 +176,11 @@ def profile_file(path: Path, steps: int, scope: str, micros: int = 100) -> Path:
         node.op_types.extend(["/cpu:0", "Op"])
         for step in range(steps):
             execs = node.execs[step]
-            execs.run_count, execs.all_start_micros, execs.latest_end_micros = 1, 1000, 1000 + micros
+            execs.run_count, execs.all_start_micros, execs.latest_end_micros = (
+                1,
+                1000,
+                1000 + micros,
+            )
             execs.cpu_execs["/cpu:0"].times.add().int64_values.extend([1000, micros])
     path.write_bytes(message.SerializeToString())
     return path
@@ -171,12 +198,15 @@ def test_profiles_of_unequally_many_steps_are_compared_per_step(tmp_path: Path) 
 
 
 def test_a_figure_per_step_is_its_sum_over_the_steps_wherever_a_node_ran(tmp_path: Path) -> None:
-    message = tfprof_log_pb2.ProfileProto.FromString(profile_file(tmp_path / "a.pb", 2, "net").read_bytes())
+    message = tfprof_log_pb2.ProfileProto.FromString(
+        profile_file(tmp_path / "a.pb", 2, "net").read_bytes()
+    )
     del message.nodes[0].execs[1]
     (tmp_path / "once.pb").write_bytes(message.SerializeToString())
     once, both = stepscope.open(tmp_path / "once.pb"), stepscope.open(tmp_path / "a.pb")
     rows = {
-        row["key"]: row["delta"] for row in once.views(view="scope", compare=both, step="average").to_json()["rows"]
+        row["key"]: row["delta"]
+        for row in once.views(view="scope", compare=both, step="average").to_json()["rows"]
     }
     assert rows["net/a"]["total_exec_micros"] == rows["_TFProfRoot"]["total_exec_micros"] == -50
     assert rows["net/b"]["total_exec_micros"] == 0
@@ -193,7 +223,9 @@ def test_a_limit_keeps_the_rows_that_differ_most(pairs: dict[str, tuple[Source, 
 def test_a_subtree_that_moved_is_suggested_as_a_rename(tmp_path: Path) -> None:
     a = stepscope.open(profile_file(tmp_path / "a.pb", 1, "encoder"))
     b = stepscope.open(profile_file(tmp_path / "b.pb", 1, "net"))
-    assert a.views(view="scope", compare=b).to_json()["renames"] == [{"from": "net", "to": "encoder", "rows": 3}]
+    assert a.views(view="scope", compare=b).to_json()["renames"] == [
+        {"from": "net", "to": "encoder", "rows": 3}
+    ]
     assert a.views(view="scope", compare=a).to_json()["renames"] == []
 
 
@@ -215,7 +247,10 @@ def test_a_printed_comparison_shows_both_sides_largest_change_first(
 def test_ops_are_compared_by_what_each_does_itself(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["views", TRACE, "--view", "op", "--compare", TRACE]) == 0
     printed = capsys.readouterr().out.splitlines()
-    own = {row["name"]: row["cpu_exec_micros"] for row in stepscope.open(TRACE).views(view="op").to_json()["nodes"]}
+    own = {
+        row["name"]: row["cpu_exec_micros"]
+        for row in stepscope.open(TRACE).views(view="op").to_json()["nodes"]
+    }
     convolution = next(line for line in printed if line.startswith("aten::conv2d "))
     assert float(convolution.split()[1].replace(",", "")) == own["aten::conv2d"]
     assert printed[-1] == "A, B and delta are self host times in us."
@@ -241,7 +276,12 @@ def test_a_view_in_a_notebook_shows_its_leading_figures_only() -> None:
     assert head_of(source.views(view="op")._repr_html_()) == [*first, "total requested (bytes)"]
     chosen = source.views(view="op", order_by="peak_bytes", select=["occurrence", "params"])
     # No row has its own peak but ops; no row has parameters.
-    assert head_of(chosen._repr_html_()) == [*first, "total peak (bytes)", "self peak (bytes)", "nodes"]
+    assert head_of(chosen._repr_html_()) == [
+        *first,
+        "total peak (bytes)",
+        "self peak (bytes)",
+        "nodes",
+    ]
     assert "(total)" in chosen._repr_html_()
     assert '<td style="text-align:right">100.000</td>' in chosen._repr_html_()
 
@@ -262,14 +302,21 @@ def test_the_steps_of_a_breakdown_are_the_rows_of_its_table() -> None:
 def test_without_pandas_a_data_frame_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
     source = stepscope.open(TRACE)
-    for answer in (source.views(), source.breakdown(), source.findings(), source.views(compare=source)):
+    for answer in (
+        source.views(),
+        source.breakdown(),
+        source.findings(),
+        source.views(compare=source),
+    ):
         with pytest.raises(OptionError, match="pip install pandas"):
             answer.to_pandas()
 
 
 @pytest.mark.parametrize("lens", ["views", "throughput", "incore", "dcn"])
 def test_only_a_source_can_be_compared_with(lens: str) -> None:
-    with pytest.raises(OptionError, match=r"compare: compare must be a Source, not 'x'. Pass .*stepscope.open"):
+    with pytest.raises(
+        OptionError, match=r"compare: compare must be a Source, not 'x'. Pass .*stepscope.open"
+    ):
         getattr(stepscope.open(TRACE), lens)(compare="x")
 
 
@@ -281,7 +328,9 @@ def test_only_a_source_can_be_compared_with(lens: str) -> None:
         ({"name": 5}, "name must be a string, got 5"),
     ],
 )
-def test_a_choice_of_another_type_is_an_error_of_its_option(choice: dict[str, Any], said: str) -> None:
+def test_a_choice_of_another_type_is_an_error_of_its_option(
+    choice: dict[str, Any], said: str
+) -> None:
     with pytest.raises(OptionError, match=said):
         stepscope.open(TRACE, **choice)
     with pytest.raises(OptionError, match=said):
@@ -289,7 +338,9 @@ def test_a_choice_of_another_type_is_an_error_of_its_option(choice: dict[str, An
 
 
 @pytest.mark.parametrize("lens", ["throughput", "incore", "dcn"])
-def test_each_lens_is_a_table_in_a_notebook(pairs: dict[str, tuple[Source, Source]], lens: str) -> None:
+def test_each_lens_is_a_table_in_a_notebook(
+    pairs: dict[str, tuple[Source, Source]], lens: str
+) -> None:
     assert getattr(pairs[lens][0], lens)()._repr_html_().startswith("<table>")
 
 
@@ -299,7 +350,9 @@ def rates(step_ms: np.ndarray) -> Throughput:
     count, step = np.full(len(time_ns), 8), np.arange(len(time_ns))
     samples = RateSamples(step=step, time_ns=time_ns, mark_end=np.arange(1, len(time_ns) + 1))
     marks = Marks(step=step, time_ns=time_ns, count=count)
-    return dataclasses.replace(Throughput(header=Header(), start_ns=0), marks=marks, samples=samples)
+    return dataclasses.replace(
+        Throughput(header=Header(), start_ns=0), marks=marks, samples=samples
+    )
 
 
 def drifting(seed: int, mean_ms: float, size: int = 2000) -> np.ndarray:
@@ -323,7 +376,9 @@ def test_a_wander_is_not_taken_for_a_difference() -> None:
 
 
 def test_a_real_difference_is_found_through_the_wander() -> None:
-    assert {verdict(drifting(2 * seed, 10), drifting(2 * seed + 1, 11)) for seed in range(10)} == {"different"}
+    assert {verdict(drifting(2 * seed, 10), drifting(2 * seed + 1, 11)) for seed in range(10)} == {
+        "different"
+    }
 
 
 def test_known_pauses_do_not_pass_for_chance() -> None:
@@ -334,10 +389,15 @@ def test_known_pauses_do_not_pass_for_chance() -> None:
     ends = record.marks.time_ns[500::500]
     spans = Spans(kind=np.zeros(len(ends), np.int32), start_ns=ends - 2 * 10**9, end_ns=ends)
     told = dataclasses.replace(record, strings=Strings.of(["checkpoint"]), spans=spans)
-    (with_spans,), (plain,) = (significance(analyze(one), analyze(rates(b))) for one in (told, rates(a)))
+    (with_spans,), (plain,) = (
+        significance(analyze(one), analyze(rates(b))) for one in (told, rates(a))
+    )
     assert with_spans["difference"] == pytest.approx(plain["difference"], rel=1e-6)
     assert with_spans["standard_error"] == pytest.approx(plain["standard_error"], rel=1e-6)
-    assert significance(analyze(record), analyze(rates(b)))[0]["standard_error"] > 5 * plain["standard_error"]
+    assert (
+        significance(analyze(record), analyze(rates(b)))[0]["standard_error"]
+        > 5 * plain["standard_error"]
+    )
 
 
 def test_alike_blocks_are_worth_fewer_independent_ones() -> None:
@@ -353,8 +413,13 @@ def test_a_few_steps_say_nothing() -> None:
 
 @settings(max_examples=20)
 @given(st.integers(0, 1000), st.floats(5, 20), st.floats(5, 20))
-def test_significance_the_other_way_round_is_the_same(seed: int, one_ms: float, other_ms: float) -> None:
-    a, b = analyze(rates(drifting(seed, one_ms, 200))), analyze(rates(drifting(seed + 1, other_ms, 200)))
+def test_significance_the_other_way_round_is_the_same(
+    seed: int, one_ms: float, other_ms: float
+) -> None:
+    a, b = (
+        analyze(rates(drifting(seed, one_ms, 200))),
+        analyze(rates(drifting(seed + 1, other_ms, 200))),
+    )
     (there,), (back,) = significance(a, b), significance(b, a)
     assert there["difference"] == -back["difference"]
     assert (there["standard_error"], there["verdict"]) == (back["standard_error"], back["verdict"])

@@ -80,7 +80,9 @@ def test_compare_of_more_than_fifty_runs_raises(runs: Path) -> None:
 
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown"])
-def test_compare_command_names_every_run(runs: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_command_names_every_run(
+    runs: Path, form: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["compare", str(runs), "--format", form]) == 0
     out = capsys.readouterr().out
     assert all(run in out for run in ("a-good", "b-same", "d-stalls", "e-stalls"))

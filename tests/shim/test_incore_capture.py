@@ -51,7 +51,14 @@ def test_a_capture_that_never_ran_says_so() -> None:
 def test_runs_alternate_and_a_missing_member_is_reported() -> None:
     runs = PairedRuns(device="d0", clock_freq_hz=50_000_000)
     made = list(runs.schedule(3))
-    assert made == [(0, "merged"), (0, "split"), (1, "split"), (1, "merged"), (2, "merged"), (2, "split")]
+    assert made == [
+        (0, "merged"),
+        (0, "split"),
+        (1, "split"),
+        (1, "merged"),
+        (2, "merged"),
+        (2, "split"),
+    ]
     for pair, variant in made[:-1]:
         if variant == "merged":
             runs.add(pair, variant, M0=0, B=10, A=15, M1=40 + pair)

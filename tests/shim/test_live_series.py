@@ -19,7 +19,9 @@ from stepscope.shim import throughput_log
 from stepscope.shim.throughput_log import ThroughputLog
 from stepscope.store.local import LocalStore
 
-ACTIONS = st.sampled_from(["add", "add", "add", "sample", "reset", "span", "begin", "end", "flush", "flush"])
+ACTIONS = st.sampled_from(
+    ["add", "add", "add", "sample", "reset", "span", "begin", "end", "flush", "flush"]
+)
 
 
 class Truth:
@@ -74,9 +76,14 @@ class Truth:
         record.validate()
         assert record.header.losses == ()
         assert record.marks.step.tolist() == self.marks
-        assert list(zip(record.samples.step.tolist(), record.samples.mark_end.tolist(), strict=True)) == self.samples
+        assert (
+            list(zip(record.samples.step.tolist(), record.samples.mark_end.tolist(), strict=True))
+            == self.samples
+        )
         resets = record.resets
-        places = zip(resets.time_ns + record.base_ns, resets.mark_end, resets.sample_end, strict=True)
+        places = zip(
+            resets.time_ns + record.base_ns, resets.mark_end, resets.sample_end, strict=True
+        )
         assert [tuple(map(int, place)) for place in places] == self.resets
         ended = [record.strings[kind] for kind in record.spans.kind[record.spans.open == 0]]
         assert ended == self.spans

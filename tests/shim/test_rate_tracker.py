@@ -26,7 +26,9 @@ class Clock:
         return self.now
 
 
-def replay(case: dict[str, Any], smoothing: float | None = None) -> dict[int, tuple[float, float, float, float]]:
+def replay(
+    case: dict[str, Any], smoothing: float | None = None
+) -> dict[int, tuple[float, float, float, float]]:
     clock = Clock(case["start_ns"])
     tracker = stepscope.RateTracker(case["smooth"] if smoothing is None else smoothing, clock)
     answers = {}
@@ -43,7 +45,12 @@ def replay(case: dict[str, Any], smoothing: float | None = None) -> dict[int, tu
                     tracker.elapsed_seconds(),
                 )
             case "avg":
-                answers[index] = (0.0, tracker.global_rate(), tracker.total_count, tracker.elapsed_seconds())
+                answers[index] = (
+                    0.0,
+                    tracker.global_rate(),
+                    tracker.total_count,
+                    tracker.elapsed_seconds(),
+                )
             case "reset":
                 tracker.reset()
             case "reset_time":
@@ -116,7 +123,9 @@ def test_smoothing_at_its_ends_is_plain_or_frozen(smoothing: float, second: floa
         assert tracker.rate() == rate
 
 
-def test_smoothing_comes_from_the_argument_its_alias_or_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_smoothing_comes_from_the_argument_its_alias_or_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.delenv("RATE_TRACKER_SMOOTHING", raising=False)
     assert stepscope.RateTracker().smoothing == 0.4
     monkeypatch.setenv("RATE_TRACKER_SMOOTHING", "0.9")
@@ -176,7 +185,9 @@ def test_any_sequence_is_answered_as_the_formulas_say(
             case "rate":
                 assert tracker.rate() == pytest.approx(float(formulas.rate(clock.now)), rel=1e-12)
             case "global_rate":
-                assert tracker.global_rate() == pytest.approx(float(formulas.global_rate(clock.now)), rel=1e-12)
+                assert tracker.global_rate() == pytest.approx(
+                    float(formulas.global_rate(clock.now)), rel=1e-12
+                )
             case "reset":
                 tracker.reset()
                 formulas.clear(clock.now)
@@ -184,4 +195,6 @@ def test_any_sequence_is_answered_as_the_formulas_say(
                 tracker.reset_time(number / 4)
                 formulas.start = formulas.last = clock.now - number * 10**9 // 4
         assert tracker.total_count == formulas.done + formulas.fresh
-        assert tracker.elapsed_seconds() == pytest.approx((clock.now - formulas.start) / 1e9, abs=1e-9)
+        assert tracker.elapsed_seconds() == pytest.approx(
+            (clock.now - formulas.start) / 1e9, abs=1e-9
+        )

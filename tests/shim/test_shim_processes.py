@@ -61,12 +61,16 @@ def sessions(tmp_path: Path) -> list[Throughput]:
     blocks: dict[str, list[Throughput]] = {}
     for entry in store.entries():
         blocks.setdefault(entry.session, []).append(store.read(entry))  # type: ignore[arg-type]
-    return sorted((merge(found) for found in blocks.values()), key=lambda record: record.header.wall_anchor_ns)
+    return sorted(
+        (merge(found) for found in blocks.values()), key=lambda record: record.header.wall_anchor_ns
+    )
 
 
 @pytest.fixture(params=list(TARGETS))
 def target(request: pytest.FixtureRequest) -> str:
-    module = {"torch": "torch", "tensorboardX": "tensorboardX", "tensorflow": "tensorflow"}.get(request.param)
+    module = {"torch": "torch", "tensorboardX": "tensorboardX", "tensorflow": "tensorflow"}.get(
+        request.param
+    )
     if module is not None and not _installed(module):
         pytest.skip(f"{module} is not installed")
     return TARGETS[request.param]
@@ -174,7 +178,9 @@ def wait_until_stored(process: subprocess.Popen[str], tmp_path: Path, step: int)
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
-def test_a_killed_process_keeps_all_that_was_flushed(tmp_path: Path, target: str, number: signal.Signals) -> None:
+def test_a_killed_process_keeps_all_that_was_flushed(
+    tmp_path: Path, target: str, number: signal.Signals
+) -> None:
     with start(tmp_path, WAIT, target) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
@@ -188,7 +194,9 @@ def test_a_killed_process_keeps_all_that_was_flushed(tmp_path: Path, target: str
     assert added in steps
 
 
-def test_sigterm_with_the_handler_loses_nothing_and_goes_on_to_the_one_before(tmp_path: Path) -> None:
+def test_sigterm_with_the_handler_loses_nothing_and_goes_on_to_the_one_before(
+    tmp_path: Path,
+) -> None:
     body = "writer._flush_secs = 3600\n" + WAIT
     script = "signal.signal(signal.SIGTERM, lambda *_: (print('stop', flush=True), os._exit(5)))\n"
     with start(tmp_path, body, OWN + "\n" + script, ", flush_on_sigterm=True") as process:

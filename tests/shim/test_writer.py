@@ -45,7 +45,9 @@ def test_a_logged_series_is_read_back_with_the_trackers_rates(tmp_path: Path) ->
     assert (record.sampling_rule, record.log_every, record.batch_size) == ("log_step", 10, 32)
     assert record.first_sample_ns == record.marks.time_ns[0] == 20_000_000
     written = scalars(tmp_path)
-    assert written["local_samples_per_sec"].value.tolist() == pytest.approx([local for local, _ in want], rel=1e-6)
+    assert written["local_samples_per_sec"].value.tolist() == pytest.approx(
+        [local for local, _ in want], rel=1e-6
+    )
     assert written["avg_samples_per_sec"].step.tolist() == series.step.tolist()
 
 
@@ -57,7 +59,9 @@ def test_further_series_have_their_name_and_unit_in_the_scalar_tags(tmp_path: Pa
     assert set(scalars(tmp_path)) == {"eval/local_tokens_per_sec", "eval/avg_tokens_per_sec"}
 
 
-def test_no_mark_is_lost_across_many_blocks_and_versions(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_mark_is_lost_across_many_blocks_and_versions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(throughput_log, "BLOCK_MARKS", 50)
     monkeypatch.setattr(throughput_log, "BLOCK_VERSIONS", 4)
     with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
@@ -125,9 +129,12 @@ def test_a_span_that_has_not_ended_is_in_the_flushed_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize(
-    ("count", "kept"), [(None, -1), (4.0, 4), (np.int32(7), 7), (np.float32(2), 2), (np.array(3), 3), (True, 1)]
+    ("count", "kept"),
+    [(None, -1), (4.0, 4), (np.int32(7), 7), (np.float32(2), 2), (np.array(3), 3), (True, 1)],
 )
-def test_counts_of_other_types_are_taken_as_what_they_mean(tmp_path: Path, count: Any, kept: int) -> None:
+def test_counts_of_other_types_are_taken_as_what_they_mean(
+    tmp_path: Path, count: Any, kept: int
+) -> None:
     with stepscope.Writer(tmp_path) as writer:
         rate = writer.throughput()
         rate.add(count)
@@ -167,7 +174,9 @@ def test_steps_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("offset", [None, "soon", float("nan"), float("inf"), 10**400, np.zeros(2)])
-def test_an_offset_that_is_none_is_counted_and_the_loop_goes_on(tmp_path: Path, offset: Any) -> None:
+def test_an_offset_that_is_none_is_counted_and_the_loop_goes_on(
+    tmp_path: Path, offset: Any
+) -> None:
     with stepscope.Writer(tmp_path) as writer:
         rate = writer.throughput("train")
         rate.reset_time(offset)
@@ -177,7 +186,9 @@ def test_an_offset_that_is_none_is_counted_and_the_loop_goes_on(tmp_path: Path, 
     assert len(stored(tmp_path).marks) == 1
 
 
-def test_a_closed_console_does_not_stop_the_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_closed_console_does_not_stop_the_loop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     closed = io.StringIO()
     closed.close()
     with stepscope.Writer(tmp_path) as writer:
@@ -214,7 +225,9 @@ def test_microbatches_of_one_step_are_sampled_once(tmp_path: Path) -> None:
     assert int(record.marks.count.sum()) == 64
 
 
-def test_print_every_prints_the_familiar_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_print_every_prints_the_familiar_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     clock = Clock()
     with stepscope.Writer(tmp_path, clock=clock) as writer:
         rate = writer.throughput(print_every=2)
@@ -240,7 +253,9 @@ class FailingSink:
             self.failing -= 1
             raise OSError("no space left on device")
 
-    def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
+    def add_blobs(
+        self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         self._maybe_fail()
         self.blobs.append(tag)
 
@@ -260,7 +275,10 @@ def test_a_failed_write_is_logged_once_counted_and_tried_again(
 ) -> None:
     sink = FailingSink(3)
     monkeypatch.setattr("stepscope.shim.writer.sink_for", lambda target: sink)
-    with stepscope.Writer(tmp_path, flush_secs=3600) as writer, caplog.at_level(logging.WARNING, "stepscope"):
+    with (
+        stepscope.Writer(tmp_path, flush_secs=3600) as writer,
+        caplog.at_level(logging.WARNING, "stepscope"),
+    ):
         rate = writer.throughput()
         rate.add(1, step=1)
         rate.sample()
@@ -279,7 +297,9 @@ def test_a_record_that_cannot_be_written_is_kept_for_the_next_flush(
     sink = FailingSink(1)
     monkeypatch.setattr("stepscope.shim.writer.sink_for", lambda target: sink)
     with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
-        writer.log_incore(np.arange(6).reshape(2, 3), columns=["entry", "producer_done", "end"], step=3)
+        writer.log_incore(
+            np.arange(6).reshape(2, 3), columns=["entry", "producer_done", "end"], step=3
+        )
         assert (writer.failures, sink.blobs) == (1, [])
         writer.flush()
         assert len(sink.blobs) == 1
@@ -288,7 +308,9 @@ def test_a_record_that_cannot_be_written_is_kept_for_the_next_flush(
 def test_a_kernels_stamps_are_logged_under_their_step(tmp_path: Path) -> None:
     stamps = np.arange(6).reshape(2, 3) + 2**60
     with stepscope.Writer(tmp_path) as writer:
-        writer.log_incore(stamps, columns={"entry": 0, "producer_done": 1, "end": 2}, step=7, name="matmul")
+        writer.log_incore(
+            stamps, columns={"entry": 0, "producer_done": 1, "end": 2}, step=7, name="matmul"
+        )
     store = LocalStore(logdir=str(tmp_path))
     store.refresh()
     (entry,) = store.entries()
@@ -298,7 +320,9 @@ def test_a_kernels_stamps_are_logged_under_their_step(tmp_path: Path) -> None:
 
 def test_a_profile_is_logged_as_a_record_or_from_a_file(tmp_path: Path) -> None:
     profile = Profile(strings=Strings.of(["op"]), nodes=Nodes(name=[0]))  # type: ignore[arg-type]
-    line = "| Train Device=CSX, Step=100, Loss=7.0, Rate=1.5 samples/sec, GlobalRate=1.5 samples/sec"
+    line = (
+        "| Train Device=CSX, Step=100, Loss=7.0, Rate=1.5 samples/sec, GlobalRate=1.5 samples/sec"
+    )
     (tmp_path / "run.log").write_text(line)
     with stepscope.Writer(tmp_path / "log") as writer:
         writer.log_profile(profile, step=5, name="mine")
@@ -326,8 +350,13 @@ def test_log_profile_never_maps_a_file_that_somebody_may_cut(
     assert writer.failures == 0
 
 
-def test_a_file_that_cannot_be_read_does_not_stop_the_loop(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    with stepscope.Writer(tmp_path / "log") as writer, caplog.at_level(logging.WARNING, "stepscope"):
+def test_a_file_that_cannot_be_read_does_not_stop_the_loop(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    with (
+        stepscope.Writer(tmp_path / "log") as writer,
+        caplog.at_level(logging.WARNING, "stepscope"),
+    ):
         writer.log_profile(tmp_path / "absent.json", step=1)
         writer.log_incore([["no stamp"]], columns=["entry"])
         assert writer.failures == 2
@@ -350,7 +379,9 @@ class Stubborn:
     __hash__ = None  # type: ignore[assignment]
 
 
-@pytest.mark.parametrize("value", [Stubborn(), 10**400, np.zeros(2), float("nan"), float("inf"), b"x", [1], object()])
+@pytest.mark.parametrize(
+    "value", [Stubborn(), 10**400, np.zeros(2), float("nan"), float("inf"), b"x", [1], object()]
+)
 def test_whatever_is_given_the_loop_goes_on_and_it_is_counted(tmp_path: Path, value: Any) -> None:
     profile = Profile(strings=Strings.of(["op"]), nodes=Nodes(name=[0]))  # type: ignore[arg-type]
     with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
@@ -411,7 +442,9 @@ def test_what_comes_after_the_end_is_said(tmp_path: Path, caplog: pytest.LogCapt
     assert "series is closed" in caplog.text
 
 
-def test_a_signal_that_comes_while_the_rates_are_asked_for_flushes_all_the_same(tmp_path: Path) -> None:
+def test_a_signal_that_comes_while_the_rates_are_asked_for_flushes_all_the_same(
+    tmp_path: Path,
+) -> None:
     with stepscope.Writer(tmp_path, flush_secs=3600) as writer:
         clock = iter(range(100))
 

@@ -39,18 +39,26 @@ def check_replay(path: Path, logdir: Path) -> None:
     expected = [want for want in case["expected"] if case["events"][want["i"]]["op"] == "query"]
     local = "every_batch_local" if "every_batch_local" in expected[0] else "local"
     tolerance = case["rel_tol"]
-    assert series["local_samples_per_sec"] == pytest.approx([w[local] for w in expected], rel=tolerance, abs=0)
-    assert series["avg_samples_per_sec"] == pytest.approx([w["avg"] for w in expected], rel=tolerance, abs=0)
+    assert series["local_samples_per_sec"] == pytest.approx(
+        [w[local] for w in expected], rel=tolerance, abs=0
+    )
+    assert series["avg_samples_per_sec"] == pytest.approx(
+        [w["avg"] for w in expected], rel=tolerance, abs=0
+    )
     written = scalars(logdir)["avg_samples_per_sec"].value.tolist()
     assert written == pytest.approx([w["avg"] for w in expected], rel=max(tolerance, 1e-6), abs=0)
 
 
 @pytest.mark.parametrize("path", sorted(SMALL.glob("*.json")), ids=lambda path: path.stem)
-def test_small_sequences_come_out_of_the_log_directory_as_the_trackers_answer(path: Path, tmp_path: Path) -> None:
+def test_small_sequences_come_out_of_the_log_directory_as_the_trackers_answer(
+    path: Path, tmp_path: Path
+) -> None:
     check_replay(path, tmp_path)
 
 
-def test_every_recorded_sequence_comes_out_of_the_log_directory(shared: Path, tmp_path: Path) -> None:
+def test_every_recorded_sequence_comes_out_of_the_log_directory(
+    shared: Path, tmp_path: Path
+) -> None:
     paths = sorted((shared / "golden" / "throughput").glob("*.json"))
     assert len(paths) >= 15
     for path in paths:

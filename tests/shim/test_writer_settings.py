@@ -30,13 +30,17 @@ from stepscope.store.local import LocalStore
         {"clock": time.time},
     ],
 )
-def test_arguments_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
+def test_arguments_out_of_range_are_refused_before_the_loop(
+    tmp_path: Path, bad: dict[str, Any]
+) -> None:
     with pytest.raises(OptionError, match=next(iter(bad))):
         stepscope.Writer(tmp_path, **bad)
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_rank_in_the_environment_that_is_none_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rank_in_the_environment_that_is_none_is_passed_over(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setenv("RANK", "9" * 30)
     with stepscope.Writer(tmp_path) as writer:
         writer.throughput().add(1)
@@ -44,7 +48,9 @@ def test_a_rank_in_the_environment_that_is_none_is_passed_over(tmp_path: Path, m
     assert stored(tmp_path).header.rank == -1
 
 
-def test_a_smoothing_in_the_environment_that_is_none_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_smoothing_in_the_environment_that_is_none_is_said(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("RATE_TRACKER_SMOOTHING", "much")
     with pytest.raises(OptionError, match="RATE_TRACKER_SMOOTHING is 'much'"):
         stepscope.RateTracker()
@@ -67,14 +73,18 @@ def test_a_smoothing_in_the_environment_that_is_none_is_said(monkeypatch: pytest
         {"peak_flops_per_sec": float("inf")},
     ],
 )
-def test_settings_out_of_range_are_refused_before_the_loop(tmp_path: Path, bad: dict[str, Any]) -> None:
+def test_settings_out_of_range_are_refused_before_the_loop(
+    tmp_path: Path, bad: dict[str, Any]
+) -> None:
     with stepscope.Writer(tmp_path) as writer, pytest.raises(OptionError, match=next(iter(bad))):
         writer.throughput(**bad)
 
 
 def test_settings_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> None:
     with stepscope.Writer(tmp_path) as writer:
-        rate = writer.throughput(log_every=np.int64(2), planned_steps=1e5, batch_size=np.int32(8), smoothing=0)
+        rate = writer.throughput(
+            log_every=np.int64(2), planned_steps=1e5, batch_size=np.int32(8), smoothing=0
+        )
         for _ in range(4):
             rate.add(8)
     record = stored(tmp_path)
@@ -82,7 +92,9 @@ def test_settings_of_other_types_are_taken_as_what_they_mean(tmp_path: Path) -> 
     assert record.samples.step.tolist() == [2, 4]
 
 
-def test_rank_and_job_come_from_the_launcher(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rank_and_job_come_from_the_launcher(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name, value in {"RANK": "3", "WORLD_SIZE": "8", "TORCHELASTIC_RUN_ID": "j7"}.items():
         monkeypatch.setenv(name, value)
     with stepscope.Writer(tmp_path) as writer:

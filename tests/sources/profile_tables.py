@@ -19,7 +19,10 @@ def rows_of(end: Any, row: int) -> slice:
 
 def shapes(profile: Profile) -> list[list[int] | None]:
     """Dimensions of each shape, None for an unknown rank."""
-    dims = [profile.dims.size[rows_of(profile.shapes.dim_end, i)].tolist() for i in range(len(profile.shapes))]
+    dims = [
+        profile.dims.size[rows_of(profile.shapes.dim_end, i)].tolist()
+        for i in range(len(profile.shapes))
+    ]
     return [d if rank >= 0 else None for d, rank in zip(dims, profile.shapes.rank, strict=True)]
 
 
@@ -43,7 +46,11 @@ def stacks(profile: Profile) -> list[tuple[tuple[str, int, str], ...]]:
 def describe(profile: Profile) -> dict[str, dict[str, Any]]:
     """Everything that is known of each node, by its name. Executions are those that tfprof counts."""
     nodes, text = profile.nodes, [*profile.strings, None]
-    known_shapes, known_stacks, paths = [*shapes(profile), "absent"], [*stacks(profile), ()], scope_paths(profile)
+    known_shapes, known_stacks, paths = (
+        [*shapes(profile), "absent"],
+        [*stacks(profile), ()],
+        scope_paths(profile),
+    )
     table: list[dict[str, Any]] = []
     for i in range(len(nodes)):
         inputs, outputs = rows_of(nodes.input_end, i), rows_of(nodes.output_end, i)
@@ -74,18 +81,34 @@ def describe(profile: Profile) -> dict[str, dict[str, Any]]:
 
 
 def _add_rows(profile: Profile, table: list[dict[str, Any]]) -> None:
-    text, ids, base = list(profile.strings), profile.steps.id.tolist(), profile.header.wall_anchor_ns // 1000
-    costs, runs, changes, more = profile.node_steps, profile.executions, profile.allocations, profile.attributes
+    text, ids, base = (
+        list(profile.strings),
+        profile.steps.id.tolist(),
+        profile.header.wall_anchor_ns // 1000,
+    )
+    costs, runs, changes, more = (
+        profile.node_steps,
+        profile.executions,
+        profile.allocations,
+        profile.attributes,
+    )
     for j in range(len(costs)):
         figures = tuple(int(getattr(costs, f)[j]) for f in STEP_FIELDS)
         table[costs.node[j]]["steps"][ids[costs.step[j]]] = figures
     for j in range(len(runs)):
-        kind, device = int(profile.lanes.kind[runs.lane[j]]), text[profile.lanes.device[runs.lane[j]]]
+        kind, device = (
+            int(profile.lanes.kind[runs.lane[j]]),
+            text[profile.lanes.device[runs.lane[j]]],
+        )
         if kind != LaneKind.OTHER:
             times = (int(runs.start_ticks[j]) + base, int(runs.duration_ticks[j]))
             table[runs.node[j]]["executions"].append((ids[runs.step[j]], device, kind, *times))
     for j in range(len(changes)):
-        change = (int(changes.time_ticks[j]) + base, int(changes.delta_bytes[j]), int(changes.total_bytes[j]))
+        change = (
+            int(changes.time_ticks[j]) + base,
+            int(changes.delta_bytes[j]),
+            int(changes.total_bytes[j]),
+        )
         table[changes.node[j]]["allocations"].append((ids[changes.step[j]], *change))
     for j in range(len(more)):
         table[more.node[j]]["attributes"].append((text[more.key[j]], text[more.value[j]]))

@@ -38,8 +38,12 @@ def longest_prefix(packed: bytes) -> bytes:
 
 
 @given(st.binary(max_size=400), st.integers(1, 50), st.integers(0, 9), st.integers(0, 3))
-def test_whole_stream_of_members_unpacks(content: bytes, chunk: int, level: int, padding: int) -> None:
-    packed = gzip.compress(content, level) + bytes(padding) + gzip.compress(b"second") + bytes(padding)
+def test_whole_stream_of_members_unpacks(
+    content: bytes, chunk: int, level: int, padding: int
+) -> None:
+    packed = (
+        gzip.compress(content, level) + bytes(padding) + gzip.compress(b"second") + bytes(padding)
+    )
     assert unpacked(packed, chunk) == (content + b"second", "")
 
 
@@ -66,7 +70,10 @@ def test_cut_stream_gives_everything_before_the_cut(size: int, chunk: int) -> No
 
 
 def test_other_bytes_after_the_stream_are_said() -> None:
-    assert unpacked(gzip.compress(LINES) + b"garbage", 4096) == (LINES, "bytes after the gzip stream are not gzip")
+    assert unpacked(gzip.compress(LINES) + b"garbage", 4096) == (
+        LINES,
+        "bytes after the gzip stream are not gzip",
+    )
 
 
 def test_pieces_stay_small_whatever_the_ratio() -> None:
@@ -88,10 +95,20 @@ def test_head_of_a_damaged_file_is_what_precedes_the_damage(tmp_path: Path) -> N
 
 def test_flipped_bit_in_a_small_trace_keeps_the_events_before_it(tmp_path: Path) -> None:
     events = [
-        {"ph": "X", "cat": "cpu_op", "name": f"aten::op_{i}", "pid": 1, "tid": 1, "ts": i * 10, "dur": 5 + i % 3}
+        {
+            "ph": "X",
+            "cat": "cpu_op",
+            "name": f"aten::op_{i}",
+            "pid": 1,
+            "tid": 1,
+            "ts": i * 10,
+            "dur": 5 + i % 3,
+        }
         for i in range(300)
     ]
-    packed = bytearray(gzip.compress(json.dumps({"schemaVersion": 1, "traceEvents": events}).encode()))
+    packed = bytearray(
+        gzip.compress(json.dumps({"schemaVersion": 1, "traceEvents": events}).encode())
+    )
     # Within the last third, where the deflate stream says something that it cannot.
     for at in range(len(packed) * 2 // 3, len(packed) - 8):
         damaged = bytearray(packed)

@@ -18,7 +18,13 @@ from stepscope.sources import incore as incore_matrix
 from stepscope.sources import registry
 from stepscope.sources.incore.torch_tensor import load_tensor
 
-COLUMNS = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
+COLUMNS = {
+    "entry": 0,
+    "producer_done": 1,
+    "collective_arrival": 2,
+    "collective_release": 3,
+    "body_done": 4,
+}
 TIMING = np.array([[10, 20, 30, 40, 50], [11, 21, 31, 41, 51]], np.int64)
 
 
@@ -135,7 +141,9 @@ def test_a_matrix_alone_says_what_is_missing(tmp_path: Path) -> None:
         ({"l2": {"records": "absent.json", "task_id": "1"}}, NotFound),
     ],
 )
-def test_what_the_json_gets_wrong_is_an_error(tmp_path: Path, given: dict[str, Any], error: type[Exception]) -> None:
+def test_what_the_json_gets_wrong_is_an_error(
+    tmp_path: Path, given: dict[str, Any], error: type[Exception]
+) -> None:
     folder = tmp_path / "case"
     folder.mkdir()
     np.save(tmp_path / "outside.npy", TIMING)
@@ -150,7 +158,9 @@ def test_a_key_that_is_not_known_is_said(tmp_path: Path) -> None:
     assert "participatng is no key that is known" in [loss.what for loss in record.header.losses]
 
 
-@pytest.mark.parametrize("slot_map", [{"kind": "block"}, {"kind": "table", "slots": 3}, {"kind": "odd"}, 5])
+@pytest.mark.parametrize(
+    "slot_map", [{"kind": "block"}, {"kind": "table", "slots": 3}, {"kind": "odd"}, 5]
+)
 def test_a_slot_map_that_cannot_be_used_costs_the_names_only(tmp_path: Path, slot_map: Any) -> None:
     np.save(tmp_path / "timing.npy", TIMING)
     record = read(write(tmp_path, slot_map=slot_map))
@@ -161,7 +171,12 @@ def test_a_slot_map_that_cannot_be_used_costs_the_names_only(tmp_path: Path, slo
 def capture(folder: Path, clock: int = 50_000_000) -> None:
     rows = [[0, 77, 1, 5, 52, 2], [1, 77, 1, 8, 60, 2], [1, 78, 2, 70, 90, 2]]
     metadata = {"clock_freq_hz": clock, "core_types": ["aic", "aiv"]}
-    document = {"chip_swimlane_level": 1, "metadata": metadata, "aicore_tasks": rows, "aicpu_tasks": []}
+    document = {
+        "chip_swimlane_level": 1,
+        "metadata": metadata,
+        "aicore_tasks": rows,
+        "aicpu_tasks": [],
+    }
     (folder / "records.json").write_text(json.dumps(document))
 
 

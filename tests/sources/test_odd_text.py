@@ -25,7 +25,9 @@ def test_shared_table_is_refused(shared: Path, case: str) -> None:
 
 @pytest.mark.parametrize("cell", ["13\r0.1", '"' + "a" * 200_000 + '"'])
 @pytest.mark.parametrize("packed", [False, True])
-def test_table_with_an_odd_cell_is_refused_with_its_line(tmp_path: Path, cell: str, packed: bool) -> None:
+def test_table_with_an_odd_cell_is_refused_with_its_line(
+    tmp_path: Path, cell: str, packed: bool
+) -> None:
     content = f"{HEADER}0,9,120.5\n0,19,{cell}\n".encode()
     path = tmp_path / "metrics.csv"
     path.write_bytes(gzip.compress(content) if packed else content)

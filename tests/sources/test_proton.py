@@ -13,7 +13,9 @@ from stepscope.model.profile import Profile
 from stepscope.sources import registry
 
 
-def region(name: str, start: float, duration: float, *, core: int = 0, block: int = 0, warp: int = 0) -> dict[str, Any]:
+def region(
+    name: str, start: float, duration: float, *, core: int = 0, block: int = 0, warp: int = 0
+) -> dict[str, Any]:
     return {
         "cat": "k",
         "name": name,
@@ -55,7 +57,11 @@ def test_a_proton_trace_is_no_pytorch_trace(shared: Path) -> None:
 
 
 def test_regions_of_many_warps_add_up_by_name(tmp_path: Path) -> None:
-    events = [region("load", 0.1 * warp, 0.25, warp=warp, block=block) for warp in range(4) for block in range(3)]
+    events = [
+        region("load", 0.1 * warp, 0.25, warp=warp, block=block)
+        for warp in range(4)
+        for block in range(3)
+    ]
     record = read(write(tmp_path, events))
     assert sums(record) == {"k/load": (12, 12 * 250_000)}
     assert len(record.lanes) == 12

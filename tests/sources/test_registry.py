@@ -9,7 +9,14 @@ from pathlib import Path
 import pytest
 from tensorboard.compat.proto import tfprof_log_pb2
 
-from stepscope.errors import LimitExceeded, NotFound, OptionError, RecordError, SourceError, UnrecognisedSource
+from stepscope.errors import (
+    LimitExceeded,
+    NotFound,
+    OptionError,
+    RecordError,
+    SourceError,
+    UnrecognisedSource,
+)
 from stepscope.model.profile import Profile
 from stepscope.sources import registry
 from stepscope.sources.content import content
@@ -63,7 +70,9 @@ def test_a_missing_path_is_not_found(tmp_path: Path) -> None:
         registry.recognise(tmp_path / "absent")
 
 
-def test_a_file_that_cannot_be_opened_is_of_no_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_cannot_be_opened_is_of_no_format(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "secret"
     path.write_bytes(b"x")
 
@@ -106,9 +115,13 @@ def test_what_a_cut_gzip_file_loses_is_said(tmp_path: Path) -> None:
     assert "gzip stream cut off after" in " ".join(loss.what for loss in named.record.header.losses)
 
 
-def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_was_made_to_fill_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stepscope.sources.gunzip.RATIO_FROM_BYTES", 1 << 16)
-    (tmp_path / "run.log.gz").write_bytes(gzip.compress("".join(LINES).encode() + b"\n" * (1 << 20)))
+    (tmp_path / "run.log.gz").write_bytes(
+        gzip.compress("".join(LINES).encode() + b"\n" * (1 << 20))
+    )
     with pytest.raises(LimitExceeded, match="unpacks to more than 200 times"):
         registry.read(tmp_path / "run.log.gz")
     monkeypatch.setenv("STEPSCOPE_MAX_UNPACKED_GIB", "0.5")
@@ -119,7 +132,9 @@ def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monk
 
 
 @pytest.mark.parametrize("given", ["-1", "many", "0", "inf"])
-def test_unpacked_limit_that_is_no_size_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str) -> None:
+def test_unpacked_limit_that_is_no_size_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: str
+) -> None:
     monkeypatch.setenv("STEPSCOPE_MAX_UNPACKED_GIB", given)
     (tmp_path / "run.log.gz").write_bytes(gzip.compress("".join(LINES).encode()))
     with pytest.raises(OptionError, match="must be a positive number"):

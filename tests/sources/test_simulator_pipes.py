@@ -14,7 +14,14 @@ from stepscope.sources import registry
 
 
 def event(pipe: str, name: str, start: float, duration: float, **more: Any) -> dict[str, Any]:
-    return {"ph": "X", "pid": "core0.veccore0", "tid": pipe, "ts": start, "dur": duration, "name": name} | more
+    return {
+        "ph": "X",
+        "pid": "core0.veccore0",
+        "tid": pipe,
+        "ts": start,
+        "dur": duration,
+        "name": name,
+    } | more
 
 
 EVENTS = [
@@ -59,7 +66,11 @@ def test_a_folder_of_cores_is_one_profile(tmp_path: Path) -> None:
 
 
 def test_events_without_a_pipe_or_time_are_counted(tmp_path: Path) -> None:
-    odd = [event("nowhere", "X", 1.0, 1.0), event("CUBE", "X", 1.0, 1.0, dur=None), event("CUBE", "X", 1e300, 1.0)]
+    odd = [
+        event("nowhere", "X", 1.0, 1.0),
+        event("CUBE", "X", 1.0, 1.0, dur=None),
+        event("CUBE", "X", 1e300, 1.0),
+    ]
     assert read(write(tmp_path / "t.json", EVENTS + odd)).header.losses[0].count == 3
 
 

@@ -21,7 +21,11 @@ RING = 1 << 32
 
 def cycles(width: int = 6, **more: Any) -> dict[str, Any]:
     """Two tasks on three cores in cycles; task 3 of ring 1 runs on two cores."""
-    rows = [[0, 7, 1, 1010, 1050, 4, 2], [1, RING + 3, 1, 1100, 1160, 5, 2], [2, RING + 3, 1, 1090, 1180, 6, 2]]
+    rows = [
+        [0, 7, 1, 1010, 1050, 4, 2],
+        [1, RING + 3, 1, 1100, 1160, 5, 2],
+        [2, RING + 3, 1, 1090, 1180, 6, 2],
+    ]
     scheduler = [[0, 1, 1003, 1060], [1, 1, 1070, 1190], [2, 1, 1071, 1200]]
     level = {"chip_swimlane_level": 2} if width > 5 else {"l2_swimlane_level": 2}
     document: dict[str, Any] = {
@@ -30,15 +34,28 @@ def cycles(width: int = 6, **more: Any) -> dict[str, Any]:
         "aicore_tasks": [row[:width] for row in rows],
     }
     if width == 7:
-        document["scheduler_tasks"] = {"producer": "aicpu", "records": [[*row, 2] for row in scheduler]}
+        document["scheduler_tasks"] = {
+            "producer": "aicpu",
+            "records": [[*row, 2] for row in scheduler],
+        }
     else:
         document["aicpu_tasks"] = scheduler
     return document | more
 
 
 def micros(**more: Any) -> dict[str, Any]:
-    task = {"task_id": 4, "func_id": 1, "core_id": 2, "core_type": "aiv", "start_time_us": 1.003, "end_time_us": 2.72}
-    return {"version": 1, "tasks": [task | {"dispatch_time_us": 0.02, "finish_time_us": 0.0, "fanout": [5, 5]}]} | more
+    task = {
+        "task_id": 4,
+        "func_id": 1,
+        "core_id": 2,
+        "core_type": "aiv",
+        "start_time_us": 1.003,
+        "end_time_us": 2.72,
+    }
+    return {
+        "version": 1,
+        "tasks": [task | {"dispatch_time_us": 0.02, "finish_time_us": 0.0, "fanout": [5, 5]}],
+    } | more
 
 
 def read(folder: Path, document: dict[str, Any]) -> InCore:
@@ -62,7 +79,10 @@ def test_streams_of_cycles_are_joined_by_core_and_dispatch(tmp_path: Path, width
     assert found["aicore_window_cycles"] == ["1010", "1180"]
     assert found["dispatch_finish_window_cycles"] == ["1003", "1200"]
     assert found["busy_cycles_per_core"] == {"0": 40, "1": 60, "2": 90}
-    assert found["task_bounds_cycles"] == {"7": ["1010", "1050", 1], str(RING + 3): ["1090", "1180", 2]}
+    assert found["task_bounds_cycles"] == {
+        "7": ["1010", "1050", 1],
+        str(RING + 3): ["1090", "1180", 2],
+    }
     assert found["base_time_cycles"] == "1003"
 
 
@@ -106,12 +126,21 @@ def test_rows_that_cannot_be_joined_are_said(tmp_path: Path) -> None:
     document = cycles()
     document["aicore_tasks"] += [[0, 8, 1, 2010, 2050, 4], [1, 9, 2, 2010, 2050, 4]]
     losses = read(tmp_path, document).header.losses
-    assert [(loss.count, loss.what[:11]) for loss in losses] == [(2, "is missing:"), (2, "rows have n")]
+    assert [(loss.count, loss.what[:11]) for loss in losses] == [
+        (2, "is missing:"),
+        (2, "rows have n"),
+    ]
 
 
 def test_broken_rows_cost_themselves_only(tmp_path: Path) -> None:
     document = cycles()
-    document["aicore_tasks"] += [[0, 1, 2, 90, 80, 1], [0, 1], "x", [0, 1, 2, "a", 4, 5], [0, 1, 2, 0, 5, 1]]
+    document["aicore_tasks"] += [
+        [0, 1, 2, 90, 80, 1],
+        [0, 1],
+        "x",
+        [0, 1, 2, "a", 4, 5],
+        [0, 1, 2, 0, 5, 1],
+    ]
     record = read(tmp_path, document)
     assert len(record.tasks) == 3
     assert record.header.losses[0].count == 5
@@ -135,7 +164,9 @@ def test_microseconds_are_whole_nanoseconds(tmp_path: Path) -> None:
         ({"version": None, "l2_swimlane_level": 1}, "l2 swimlane"),
     ],
 )
-def test_generations_in_microseconds_are_told_apart(tmp_path: Path, level: dict[str, Any], named: str) -> None:
+def test_generations_in_microseconds_are_told_apart(
+    tmp_path: Path, level: dict[str, Any], named: str
+) -> None:
     assert read(tmp_path, micros(**level)).capture_format == f"{named}, in microseconds"
 
 
@@ -183,14 +214,18 @@ def neighbours(folder: Path) -> None:
     ]
     edge = {"pred": "7", "succ": str(RING + 3), "source": "tensormap"}
     (folder / "deps.json").write_text(json.dumps({"tasks": tasks, "edges": [edge, edge]}))
-    (folder / "name_map_x.json").write_text(json.dumps({"callable_id_to_name": {"0": "matmul", "5": "softmax"}}))
+    (folder / "name_map_x.json").write_text(
+        json.dumps({"callable_id_to_name": {"0": "matmul", "5": "softmax"}})
+    )
 
 
 def test_dependencies_and_names_come_from_the_files_beside(tmp_path: Path) -> None:
     neighbours(tmp_path)
     found = answer(read(tmp_path, cycles()))
     assert found["edges_unique"] == 1
-    assert {key: (row["name"], row["exec_cycles"]) for key, row in found["per_func_rows"].items()} == {
+    assert {
+        key: (row["name"], row["exec_cycles"]) for key, row in found["per_func_rows"].items()
+    } == {
         "0": ("matmul", 40),
         "5": ("softmax", 150),
     }
@@ -231,7 +266,11 @@ def test_spans_of_the_host_are_on_a_clock_of_their_own(tmp_path: Path) -> None:
     host = [[{"submit_idx": 0, "task_id": 7, "start_host_ns": 10**15, "end_host_ns": 10**15 + 9}]]
     record = read(tmp_path, cycles(host_orchestrator_phases=host))
     done = record.activities
-    assert (done.clock.tolist(), done.start.tolist(), done.end.tolist()) == ([Clock.HOST_NS], [0], [9])
+    assert (done.clock.tolist(), done.start.tolist(), done.end.tolist()) == (
+        [Clock.HOST_NS],
+        [0],
+        [9],
+    )
     assert record.capture_base == "1003"
 
 
@@ -251,7 +290,14 @@ def test_a_task_shows_what_it_waited_for_and_the_gap_before_it(tmp_path: Path) -
     record = read(tmp_path, cycles())
     task = answer(record, task=str(RING + 3))["task"]
     assert task["predecessors"] == [{"id": "7", "function": "matmul", "start": 7, "end": 47}]
-    assert task["rows"][1] == {"core": 2, "start": 87, "end": 177, "receive": 81, "dispatch": 68, "finish": 197}
+    assert task["rows"][1] == {
+        "core": 2,
+        "start": 87,
+        "end": 177,
+        "receive": 81,
+        "dispatch": 68,
+        "finish": 197,
+    }
     assert task["gap"] == 1090 - 1050
     first = answer(record, task="7")["task"]
     assert first["gap"] is None
@@ -261,7 +307,9 @@ def test_a_task_shows_what_it_waited_for_and_the_gap_before_it(tmp_path: Path) -
             answer(record, task=absent)
 
 
-def test_captures_of_several_cards_are_records_of_their_own_and_a_bad_one_is_a_loss(tmp_path: Path) -> None:
+def test_captures_of_several_cards_are_records_of_their_own_and_a_bad_one_is_a_loss(
+    tmp_path: Path,
+) -> None:
     other = cycles(aicore_tasks=[[0, 7, 1, 1010, 1051, 4]])
     for rank, document in enumerate((cycles(), cycles(chip_swimlane_level=9), other)):
         folder = tmp_path / f"rank{rank}" / "d0"
@@ -274,7 +322,9 @@ def test_captures_of_several_cards_are_records_of_their_own_and_a_bad_one_is_a_l
         ("rank0/d0/chip_swimlane_records", "profile"),
         ("rank2/d0/chip_swimlane_records", "profile"),
     ]
-    assert imported.records[0].record.header.losses[0].where == "rank1/d0/chip_swimlane_records.json"
+    assert (
+        imported.records[0].record.header.losses[0].where == "rank1/d0/chip_swimlane_records.json"
+    )
 
 
 def as_int(value: Any) -> Any:
@@ -334,7 +384,9 @@ def check_reader(record: InCore, path: Path) -> None:
     assert tasks.core[order].tolist() == [row["core_id"] for row in rows]
     assert lengths == pytest.approx([row["duration_us"] for row in rows], abs=tolerance)
     if not record.clock_freq_hz:
-        assert (tasks.start[order] * micros) == pytest.approx([row["start_time_us"] for row in rows], abs=1e-9)
+        assert (tasks.start[order] * micros) == pytest.approx(
+            [row["start_time_us"] for row in rows], abs=1e-9
+        )
 
 
 def test_what_was_made_from_a_capture_is_not_shown_beside_it(tmp_path: Path) -> None:

@@ -58,7 +58,11 @@ def capture_of(launches: int, seed: int) -> tuple[dict[str, Any], list[list[tupl
         now = max([*free, now]) + 2000
     rng.shuffle(rows)
     rng.shuffle(scheduler)
-    metadata = {"clock_freq_hz": CLOCK, "core_types": ["aic", "aiv", "aiv"], "run_boundaries": boundaries}
+    metadata = {
+        "clock_freq_hz": CLOCK,
+        "core_types": ["aic", "aiv", "aiv"],
+        "run_boundaries": boundaries,
+    }
     document = {
         "chip_swimlane_level": 2,
         "metadata": metadata,
@@ -76,7 +80,10 @@ def joined(record: InCore) -> list[list[tuple[int, ...]]]:
         own = []
         for row in range(len(tasks)):
             if tasks.epoch[row] == epoch:
-                stamps = [int(getattr(tasks, name)[row]) + base for name in ("start", "end", "dispatch", "finish")]
+                stamps = [
+                    int(getattr(tasks, name)[row]) + base
+                    for name in ("start", "end", "dispatch", "finish")
+                ]
                 own.append((int(tasks.core[row]), int(tasks.dispatch_id[row]), *stamps))
         launches.append(sorted(own))
     return launches
@@ -84,7 +91,9 @@ def joined(record: InCore) -> list[list[tuple[int, ...]]]:
 
 @pytest.mark.parametrize("seed", range(20))
 @pytest.mark.parametrize("launches", [1, 2, 3])
-def test_stated_launches_keep_their_own_dispatches(tmp_path: Path, launches: int, seed: int) -> None:
+def test_stated_launches_keep_their_own_dispatches(
+    tmp_path: Path, launches: int, seed: int
+) -> None:
     document, truth = capture_of(launches, seed)
     assert joined(record_of(write(tmp_path, document))) == truth
 
@@ -134,7 +143,9 @@ def test_a_link_without_an_epoch_takes_the_one_that_holds_the_stamps(shared: Pat
     assert any(loss.where == "l2.run_epoch" for loss in record.header.losses)
 
 
-def test_a_link_to_a_stated_epoch_takes_its_bounds_or_names_the_choice(shared: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_stated_epoch_takes_its_bounds_or_names_the_choice(
+    shared: Path, tmp_path: Path
+) -> None:
     folder = shared / "cases/incore/run_epochs_as_l2"
     for name in ("rec.json", "timing.npy"):
         (tmp_path / name).write_bytes((folder / name).read_bytes())
@@ -175,7 +186,10 @@ def test_a_fake_core_is_no_core(shared: Path) -> None:
     right = json.loads((folder / "pypto_machine_view.answer.json").read_text())
     record = record_of(folder / "pypto_machine_view.json")
     assert len(record.tasks) == right["tasks"]
-    names = {slot: record.text(name) for slot, name in zip(record.cores.slot, record.cores.name, strict=True)}
+    names = {
+        slot: record.text(name)
+        for slot, name in zip(record.cores.slot, record.cores.name, strict=True)
+    }
     busy: dict[str, int] = {}
     for row in range(len(record.tasks)):
         name = names[record.tasks.core[row]]
@@ -197,7 +211,9 @@ def starved_by_counting(rows: list[tuple[int, int, int, int, int]], cores: int) 
 
 
 @pytest.mark.parametrize(("latency", "bound"), [(400, True), (2, False)])
-def test_a_slow_scheduler_is_told_from_a_fast_one(tmp_path: Path, latency: int, bound: bool) -> None:
+def test_a_slow_scheduler_is_told_from_a_fast_one(
+    tmp_path: Path, latency: int, bound: bool
+) -> None:
     verdicts = []
     for seed in range(20):
         rng = random.Random(seed)

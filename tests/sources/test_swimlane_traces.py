@@ -15,12 +15,27 @@ from stepscope.sources import registry
 
 
 def name(pid: int, text: str, tid: int | None = None) -> dict[str, Any]:
-    event = {"ph": "M", "pid": pid, "name": "process_name" if tid is None else "thread_name", "args": {"name": text}}
+    event = {
+        "ph": "M",
+        "pid": pid,
+        "name": "process_name" if tid is None else "thread_name",
+        "args": {"name": text},
+    }
     return event if tid is None else event | {"tid": tid}
 
 
-def bar(pid: int, tid: int, start: float, duration: float, label: str, **args: Any) -> dict[str, Any]:
-    return {"ph": "X", "pid": pid, "tid": tid, "ts": start, "dur": duration, "name": label, "args": args}
+def bar(
+    pid: int, tid: int, start: float, duration: float, label: str, **args: Any
+) -> dict[str, Any]:
+    return {
+        "ph": "X",
+        "pid": pid,
+        "tid": tid,
+        "ts": start,
+        "dur": duration,
+        "name": label,
+        "args": args,
+    }
 
 
 def read(folder: Path, events: list[Any]) -> InCore:
@@ -48,7 +63,10 @@ MERGED = [
 def test_the_workers_view_is_taken_once_and_a_bar_starts_after_its_setup(tmp_path: Path) -> None:
     record = read(tmp_path, MERGED)
     found = analyze(record).to_json()
-    assert found["task_bounds_ns"] == {"0": ["2300", "6120", 1], str((1 << 32) + 2): ["6500", "7750", 1]}
+    assert found["task_bounds_ns"] == {
+        "0": ["2300", "6120", 1],
+        str((1 << 32) + 2): ["6500", "7750", 1],
+    }
     assert found["busy_ns_per_core"] == {"0": 3820, "3": 1250}
     assert [record.text(int(n)) for n in record.functions.name] == ["pv_matmul", "rope"]
     assert record.tasks.receive.tolist() == [1540, -1]
@@ -68,12 +86,16 @@ def test_blocks_give_their_cores_in_the_arguments(tmp_path: Path) -> None:
 
 
 def test_bars_that_name_no_task_are_counted(tmp_path: Path) -> None:
-    record = read(tmp_path, [*MERGED, bar(4, 10000, 9.0, 1.0, "?"), {"ph": "X", "pid": 4, "tid": 10000}, 3])
+    record = read(
+        tmp_path, [*MERGED, bar(4, 10000, 9.0, 1.0, "?"), {"ph": "X", "pid": 4, "tid": 10000}, 3]
+    )
     assert record.header.losses[0].count == 2
 
 
 def test_a_core_of_thousands_of_digits_is_none(tmp_path: Path) -> None:
-    record = read(tmp_path, [*MERGED, name(4, "AIV_" + "9" * 5000, 7), bar(4, 7, 9.0, 1.0, "x(t1)", taskId=1)])
+    record = read(
+        tmp_path, [*MERGED, name(4, "AIV_" + "9" * 5000, 7), bar(4, 7, 9.0, 1.0, "x(t1)", taskId=1)]
+    )
     assert record.header.losses[0].count == 1
 
 
@@ -88,8 +110,12 @@ def test_the_real_trace_has_its_rows_and_sums(shared: Path) -> None:
     found = analyze(registry.read(folder).records[0].record).to_json()  # type: ignore[arg-type]
     assert found["rows"] == expected["x_events"]
     assert found["aicore_window_ns"] == [str(stamp) for stamp in expected["window_ns"]]
-    functions = {row["name"]: (row["rows"], row["exec_ns"]) for row in found["per_func_rows"].values()}
-    assert functions == {key: (row["rows"], row["sum_ns"]) for key, row in expected["per_name"].items()}
+    functions = {
+        row["name"]: (row["rows"], row["exec_ns"]) for row in found["per_func_rows"].values()
+    }
+    assert functions == {
+        key: (row["rows"], row["sum_ns"]) for key, row in expected["per_name"].items()
+    }
 
 
 def test_a_converted_capture_has_the_busy_time_of_its_source(shared: Path) -> None:

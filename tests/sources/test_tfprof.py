@@ -24,7 +24,9 @@ def proto(**names: str) -> Any:
     """A profile of nodes with names and ops."""
     profile = tfprof_log_pb2.ProfileProto(steps=[1])
     for number, (name, op) in enumerate(names.items()):
-        profile.nodes[number].MergeFrom(tfprof_log_pb2.ProfileNode(name=name, op=op, id=number, op_types=[op]))
+        profile.nodes[number].MergeFrom(
+            tfprof_log_pb2.ProfileNode(name=name, op=op, id=number, op_types=[op])
+        )
     return profile
 
 
@@ -38,7 +40,9 @@ def reference(message: Any) -> dict[str, dict[str, Any]]:
     """What `describe` must give, from the parsed message."""
     text, out = message.id_to_string, {}
     for node in message.nodes.values():
-        types = [t for t in node.op_types if t == node.op] + [t for t in node.op_types if t != node.op]
+        types = [t for t in node.op_types if t == node.op] + [
+            t for t in node.op_types if t != node.op
+        ]
         out[node.name] = {
             "scope": node.name,
             "op": node.op,
@@ -46,7 +50,9 @@ def reference(message: Any) -> dict[str, dict[str, Any]]:
             "types": types,
             "float_ops": node.float_ops,
             "shape": list(node.shape) or "absent",
-            "stack": tuple((text[t.file_id], t.lineno, text[t.function_id]) for t in node.trace.traces),
+            "stack": tuple(
+                (text[t.file_id], t.lineno, text[t.function_id]) for t in node.trace.traces
+            ),
             "inputs": [message.nodes[node.inputs[i]].name for i in sorted(node.inputs)],
             "steps": {step: _step(execs) for step, execs in node.execs.items()},
             "executions": sorted(_executions(node)),
@@ -60,14 +66,20 @@ def _step(execs: Any) -> tuple[int, ...]:
         return sum(t.int64_values[1] for times in devices.values() for t in times.times)
 
     memory = execs.memory_execs
-    sums = [sum(getattr(m, f"{f}_bytes") for m in memory) for f in ("requested", "peak", "residual", "output")]
+    sums = [
+        sum(getattr(m, f"{f}_bytes") for m in memory)
+        for f in ("requested", "peak", "residual", "output")
+    ]
     in_use = max((m.allocator_bytes_in_use for m in memory), default=0)
     return (execs.run_count, time(execs.cpu_execs), time(execs.accelerator_execs), *sums, in_use)
 
 
 def _executions(node: Any) -> Any:
     for step, execs in node.execs.items():
-        for kind, devices in ((LaneKind.HOST, execs.cpu_execs), (LaneKind.ACCELERATOR, execs.accelerator_execs)):
+        for kind, devices in (
+            (LaneKind.HOST, execs.cpu_execs),
+            (LaneKind.ACCELERATOR, execs.accelerator_execs),
+        ):
             for device, times in devices.items():
                 yield from ((step, device, int(kind), *t.int64_values) for t in times.times)
 
@@ -96,12 +108,17 @@ def check_against_parsed(content: bytes) -> int:
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_record_holds_what_the_parsed_message_holds(data: Path, name: str) -> None:
-    assert check_against_parsed(gzip.decompress((data / "tfprof" / f"{name}.pb.gz").read_bytes())) > 10
+    assert (
+        check_against_parsed(gzip.decompress((data / "tfprof" / f"{name}.pb.gz").read_bytes())) > 10
+    )
 
 
 @pytest.mark.parametrize("name", GOLDEN)
 def test_the_golden_profiles_hold_what_the_parsed_message_holds(shared: Path, name: str) -> None:
-    assert check_against_parsed((shared / f"golden/tfprof/profiles/{name}/profile.pb").read_bytes()) > 10
+    assert (
+        check_against_parsed((shared / f"golden/tfprof/profiles/{name}/profile.pb").read_bytes())
+        > 10
+    )
 
 
 def test_a_record_survives_encoding(data: Path) -> None:
@@ -110,9 +127,17 @@ def test_a_record_survives_encoding(data: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("file", "run"), [("resnet.pb.gz", "resnet"), ("profile.pb", "a_model"), ("PROFILE", "a_model"), ("p_100", "p_100")]
+    ("file", "run"),
+    [
+        ("resnet.pb.gz", "resnet"),
+        ("profile.pb", "a_model"),
+        ("PROFILE", "a_model"),
+        ("p_100", "p_100"),
+    ],
 )
-def test_the_run_is_named_after_the_file_or_its_folder(data: Path, tmp_path: Path, file: str, run: str) -> None:
+def test_the_run_is_named_after_the_file_or_its_folder(
+    data: Path, tmp_path: Path, file: str, run: str
+) -> None:
     folder = tmp_path / "a_model"
     folder.mkdir()
     (folder / file).write_bytes((data / "tfprof" / "tiny.pb.gz").read_bytes())
@@ -160,7 +185,10 @@ def test_bytes_of_single_outputs_are_the_most_seen() -> None:
         message.nodes[0].execs[step].memory_execs.add().output_memory[1].bytes = size
     profile = read(message)
     assert profile.outputs.bytes.tolist() == [-1, 40]
-    assert [shapes(profile)[s] if s >= 0 else "absent" for s in profile.outputs.shape] == ["absent", [2, 3]]
+    assert [shapes(profile)[s] if s >= 0 else "absent" for s in profile.outputs.shape] == [
+        "absent",
+        [2, 3],
+    ]
 
 
 def test_a_parameter_count_beyond_64_bits_is_said() -> None:
@@ -174,7 +202,9 @@ def test_a_parameter_count_beyond_64_bits_is_said() -> None:
 def test_a_repeated_name_keeps_the_first_node_and_is_said() -> None:
     later = tfprof_log_pb2.ProfileProto()
     later.nodes[2].name, later.nodes[2].op = "a", "Z"
-    profile = tfprof.read_profile(proto(a="X", b="Y").SerializeToString() + later.SerializeToString(), "p.pb")
+    profile = tfprof.read_profile(
+        proto(a="X", b="Y").SerializeToString() + later.SerializeToString(), "p.pb"
+    )
     assert describe(profile)["a"]["op"] == "X"
     assert [loss.count for loss in profile.header.losses] == [1]
 

@@ -54,7 +54,9 @@ def replay(tmp_path: Path, graph: str, *runs: str, log: str = "") -> Profile:
         message = text_format.Parse(run, config_pb2.RunMetadata())
         (tmp_path / f"run_{step}.pb").write_bytes(message.SerializeToString())
     if log:
-        (tmp_path / "log").write_bytes(text_format.Parse(log, tfprof_log_pb2.OpLogProto()).SerializeToString())
+        (tmp_path / "log").write_bytes(
+            text_format.Parse(log, tfprof_log_pb2.OpLogProto()).SerializeToString()
+        )
     record = tfprof_raw.read(tmp_path).records[0].record
     record.validate()
     return record
@@ -77,7 +79,11 @@ def test_every_input_has_its_own_slot(tmp_path: Path) -> None:
     profile = replay(tmp_path, TWO_NODES)
     inputs = rows_of(profile.nodes.input_end, 1)
     assert profile.inputs.slot[inputs].tolist() == [1, 0, 0]
-    assert profile.inputs.kind[inputs].tolist() == [InputKind.DATA, InputKind.DATA, InputKind.CONTROL]
+    assert profile.inputs.kind[inputs].tolist() == [
+        InputKind.DATA,
+        InputKind.DATA,
+        InputKind.CONTROL,
+    ]
 
 
 def lanes(profile: Profile) -> dict[tuple[str, LaneKind], int]:
@@ -115,19 +121,28 @@ def test_what_tfprof_leaves_out_is_kept_beside_its_figures(tmp_path: Path) -> No
     }
     costs = profile.node_steps
     assert (costs.host_ticks.tolist(), costs.accelerator_ticks.tolist()) == ([3], [20])
-    assert (costs.uncounted_host_ticks.tolist(), costs.uncounted_accelerator_ticks.tolist()) == ([13], [57])
+    assert (costs.uncounted_host_ticks.tolist(), costs.uncounted_accelerator_ticks.tolist()) == (
+        [13],
+        [57],
+    )
 
 
 def test_a_step_on_another_device_only_is_no_step_of_the_node(tmp_path: Path) -> None:
     cpu = GPU.replace("GPU:0", "CPU:0")
-    profile = replay(tmp_path, TWO_NODES, run((GPU, stats("a", 100, 3))), run((cpu, stats("a", 200, 5))))
+    profile = replay(
+        tmp_path, TWO_NODES, run((GPU, stats("a", 100, 3))), run((cpu, stats("a", 200, 5)))
+    )
     assert profile.node_steps.step.tolist() == [0]
     assert lanes(profile)[cpu.lower(), LaneKind.OTHER] == 5
 
 
-def test_the_op_of_a_node_that_the_runtime_made_is_found_in_the_graphs_it_ran(tmp_path: Path) -> None:
+def test_the_op_of_a_node_that_the_runtime_made_is_found_in_the_graphs_it_ran(
+    tmp_path: Path,
+) -> None:
     partition = 'partition_graphs { node { name: "_arg_0" op: "_Arg" } }'
-    profile = replay(tmp_path, TWO_NODES, run((GPU, stats("_arg_0", 1, 1) + stats("_ret", 1, 1))) + partition)
+    profile = replay(
+        tmp_path, TWO_NODES, run((GPU, stats("_arg_0", 1, 1) + stats("_ret", 1, 1))) + partition
+    )
     ops = {name: node["op"] for name, node in describe(profile).items()}
     assert ops == {"a": "Split", "b": "Add", "_arg_0": "_Arg", "_ret": "_ret"}
 
@@ -155,7 +170,9 @@ def test_an_unknown_function_id_is_a_named_error(tmp_path: Path) -> None:
 
 
 def test_a_damaged_run_is_said_and_the_others_are_shown(tmp_path: Path) -> None:
-    whole = text_format.Parse(run((GPU, stats("a", 100, 3))), config_pb2.RunMetadata()).SerializeToString()
+    whole = text_format.Parse(
+        run((GPU, stats("a", 100, 3))), config_pb2.RunMetadata()
+    ).SerializeToString()
     (tmp_path / "run_7").write_bytes(whole[:-3])
     profile = replay(tmp_path, TWO_NODES, run((GPU, stats("a", 100, 3))))
     assert profile.steps.id.tolist() == [0]
@@ -188,12 +205,15 @@ def test_a_run_of_functions_has_their_graphs(tmp_path: Path, stats: str) -> None
 
 
 def test_a_run_of_partition_graphs_alone_is_a_run() -> None:
-    run_of_graphs = text_format.Parse('partition_graphs { node { name: "x" op: "_Arg" } }', config_pb2.RunMetadata())
+    run_of_graphs = text_format.Parse(
+        'partition_graphs { node { name: "x" op: "_Arg" } }', config_pb2.RunMetadata()
+    )
     assert tfprof_raw.kind_of(run_of_graphs.SerializeToString()) == "run"
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"\x0a", b"hello", b'{"a": 1}', b"\x0a\x04\x08\x01\x12\x00", b"\x80\x02}q\x00."]
+    "content",
+    [b"", b"\x0a", b"hello", b'{"a": 1}', b"\x0a\x04\x08\x01\x12\x00", b"\x80\x02}q\x00."],
 )
 def test_other_content_is_none_of_the_three(content: bytes) -> None:
     assert tfprof_raw.kind_of(content) is None
@@ -204,6 +224,8 @@ def test_a_control_input_has_a_shape_in_tfprofs_ways_only(tmp_path: Path) -> Non
     graph = f'node {{ name: "a" op: "Const" {shapes} }} node {{ name: "b" op: "Add" input: "a" input: "^a" }}'
     engine = ViewEngine(replay(tmp_path, graph))
     for compat, control in ((None, "unknown"), ("tfprof", [2])):
-        document = engine.analyze(ViewsOptions(view="scope", compat=compat, detail="full")).to_json()
+        document = engine.analyze(
+            ViewsOptions(view="scope", compat=compat, detail="full")
+        ).to_json()
         (row,) = (node for node in document["nodes"] if node["name"] == "b")
         assert row["input_shapes"] == {"0": [2], "1": control}

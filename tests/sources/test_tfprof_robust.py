@@ -32,7 +32,9 @@ def test_any_bytes_are_read_or_refused(data: bytes) -> None:
 @st.composite
 def profiles(draw: st.DrawFn) -> tfprof_log_pb2.ProfileProto:
     """Profiles with extreme numbers and odd names."""
-    profile = tfprof_log_pb2.ProfileProto(steps=draw(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3)))
+    profile = tfprof_log_pb2.ProfileProto(
+        steps=draw(st.lists(st.integers(-(2**63), 2**63 - 1), max_size=3))
+    )
     number = st.integers(-(2**63), 2**63 - 1)
     for key in range(draw(st.integers(1, 30))):
         node = profile.nodes[key]
@@ -46,7 +48,9 @@ def profiles(draw: st.DrawFn) -> tfprof_log_pb2.ProfileProto:
         for step in draw(st.lists(number, max_size=2)):
             execs = node.execs[step]
             execs.run_count = draw(number)
-            execs.cpu_execs["/cpu:0"].times.add().int64_values.extend(draw(st.lists(number, max_size=3)))
+            execs.cpu_execs["/cpu:0"].times.add().int64_values.extend(
+                draw(st.lists(number, max_size=3))
+            )
     return profile
 
 
@@ -56,7 +60,10 @@ def test_any_profile_is_read_whole(profile: tfprof_log_pb2.ProfileProto) -> None
     record.validate()
     names = {record.strings[i] for i in record.nodes.name.tolist()}
     assert names == {node.name for node in profile.nodes.values()}
-    by_name = {record.strings[i]: ops for i, ops in zip(record.nodes.name, record.nodes.float_ops, strict=True)}
+    by_name = {
+        record.strings[i]: ops
+        for i, ops in zip(record.nodes.name, record.nodes.float_ops, strict=True)
+    }
     assert by_name == {node.name: node.float_ops for node in profile.nodes.values()}
 
 
@@ -76,7 +83,16 @@ def test_flipped_bytes_of_raw_data_are_said_or_refused(data: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "manifest", ["", "[]", "{}", '{"calls": 3}', '{"calls": [{"graph": "../../etc/passwd"}]}', "{", "[" * 200_000]
+    "manifest",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"calls": 3}',
+        '{"calls": [{"graph": "../../etc/passwd"}]}',
+        "{",
+        "[" * 200_000,
+    ],
 )
 def test_a_strange_manifest_is_passed_over(data: Path, tmp_path: Path, manifest: str) -> None:
     for file in (data / "tfprof/raw/tiny").glob("*.gz"):

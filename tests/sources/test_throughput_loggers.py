@@ -43,7 +43,8 @@ def problems(record: Throughput) -> str:
 
 
 @pytest.mark.parametrize(
-    "case", ["block_at_start", "block_per_block", "block_per_block_uneven", "cumulative", "long_preamble"]
+    "case",
+    ["block_at_start", "block_per_block", "block_per_block_uneven", "cumulative", "long_preamble"],
 )
 def test_mlperf_block_counts_give_the_right_answers(shared: Path, case: str) -> None:
     folder = shared / "cases" / "throughput"
@@ -61,29 +62,53 @@ def test_mlperf_block_counts_give_the_right_answers(shared: Path, case: str) -> 
 
 
 def mllog(key: str, time_ms: int, value: object = None, **metadata: object) -> str:
-    event = {"time_ms": 1_700_000_000_000 + time_ms, "key": key, "value": value, "metadata": metadata}
+    event = {
+        "time_ms": 1_700_000_000_000 + time_ms,
+        "key": key,
+        "value": value,
+        "metadata": metadata,
+    }
     return f":::MLLOG {json.dumps(event)}\n"
 
 
-def blocks(sizes: list[int], kind: str, *, evidence: bool = True, batch: int = 10, step_s: float = 0.01) -> str:
+def blocks(
+    sizes: list[int], kind: str, *, evidence: bool = True, batch: int = 10, step_s: float = 0.01
+) -> str:
     """An MLPerf log of blocks whose samples_count is of a kind."""
     text = mllog("global_batch_size", 0, batch) + mllog("run_start", 0)
     now, total = 0, 0
     for size in sizes:
-        at_start = {"per block": size, "at start": total, "cumulative": total, "stop only": None}[kind]
-        at_end = {"per block": size, "at start": total, "cumulative": total + size, "stop only": total + size}[kind]
-        text += mllog("block_start", now, **({} if at_start is None else {"samples_count": at_start}))
+        at_start = {"per block": size, "at start": total, "cumulative": total, "stop only": None}[
+            kind
+        ]
+        at_end = {
+            "per block": size,
+            "at start": total,
+            "cumulative": total + size,
+            "stop only": total + size,
+        }[kind]
+        text += mllog(
+            "block_start", now, **({} if at_start is None else {"samples_count": at_start})
+        )
         now, total = now + round(size * step_s * 1000), total + size
         text += mllog("block_stop", now, samples_count=at_end)
         if evidence:
-            text += mllog("eval_start", now, samples_count=total) + mllog("eval_stop", now + 500, samples_count=total)
+            text += mllog("eval_start", now, samples_count=total) + mllog(
+                "eval_stop", now + 500, samples_count=total
+            )
         now += 1000
-    return text + (mllog("run_stop", now, status="success", samples_count=total) if evidence else "")
+    return text + (
+        mllog("run_stop", now, status="success", samples_count=total) if evidence else ""
+    )
 
 
 @pytest.mark.parametrize("kind", ["per block", "at start", "cumulative", "stop only"])
-@pytest.mark.parametrize("sizes", [[1000] * 4, [1000, 1500, 2500], [2500, 1500, 1000], [10, 5000], [640] * 30])
-def test_mlperf_counts_of_each_kind_are_told_apart(tmp_path: Path, kind: str, sizes: list[int]) -> None:
+@pytest.mark.parametrize(
+    "sizes", [[1000] * 4, [1000, 1500, 2500], [2500, 1500, 1000], [10, 5000], [640] * 30]
+)
+def test_mlperf_counts_of_each_kind_are_told_apart(
+    tmp_path: Path, kind: str, sizes: list[int]
+) -> None:
     (record,) = read(tmp_path, blocks(sizes, kind))
     assert np.cumsum(record.marks.count).tolist() == np.cumsum(sizes).tolist()
     assert not record.header.losses
@@ -103,7 +128,10 @@ def test_mlperf_last_block_without_a_total_is_left_out_and_said(tmp_path: Path) 
 
 def test_mlperf_lines_that_contradict_each_other_are_said(tmp_path: Path) -> None:
     text = blocks([1000] * 4, "cumulative").replace('"samples_count": 2000, "status"', '"status"')
-    wrong = text.replace(mllog("eval_start", 21_000, samples_count=2000), mllog("eval_start", 21_000, samples_count=7))
+    wrong = text.replace(
+        mllog("eval_start", 21_000, samples_count=2000),
+        mllog("eval_start", 21_000, samples_count=7),
+    )
     assert wrong != text
     (record,) = read(tmp_path, wrong)
     assert record.marks.count.tolist() == [1000] * 4
@@ -122,8 +150,14 @@ def test_mlperf_lines_of_2019_are_read(tmp_path: Path) -> None:
     text += ":::MLL 1558631910.500 run_start: " + head % ("null", "")
     for block in range(3):
         begin = 1558631911 + 11 * block
-        text += f":::MLL {begin}.25 block_start: " + head % ("null", f', "first_epoch_num": {block}, "epoch_count": 1')
-        text += f":::MLL {begin + 10}.25 block_stop: " + head % ("null", f', "first_epoch_num": {block}')
+        text += f":::MLL {begin}.25 block_start: " + head % (
+            "null",
+            f', "first_epoch_num": {block}, "epoch_count": 1',
+        )
+        text += f":::MLL {begin + 10}.25 block_stop: " + head % (
+            "null",
+            f', "first_epoch_num": {block}',
+        )
     (record,) = read(tmp_path, text)
     assert record.marks.count.tolist() == [2000] * 3
     assert record.marks.time_ns.tolist() == [10 * SECOND, 21 * SECOND, 32 * SECOND]
@@ -139,7 +173,11 @@ def test_mlperf_lines_of_2018_are_read(tmp_path: Path) -> None:
 
 
 def test_mlperf_evaluations_that_count_samples_are_enough(tmp_path: Path) -> None:
-    text = mllog("global_batch_size", 0, 448) + mllog("run_start", 0) + mllog("train_samples", 0, 10**8)
+    text = (
+        mllog("global_batch_size", 0, 448)
+        + mllog("run_start", 0)
+        + mllog("train_samples", 0, 10**8)
+    )
     for number in range(1, 4):
         text += mllog("eval_start", 10_000 * number, epoch_num=448 * 100 * number)
     (record,) = read(tmp_path, text)
@@ -148,7 +186,9 @@ def test_mlperf_evaluations_that_count_samples_are_enough(tmp_path: Path) -> Non
 
 @pytest.mark.parametrize("pack", [False, True])
 @pytest.mark.parametrize("lines", [0, 3000, 60_000])
-def test_the_first_known_line_may_come_after_any_preamble(tmp_path: Path, lines: int, pack: bool) -> None:
+def test_the_first_known_line_may_come_after_any_preamble(
+    tmp_path: Path, lines: int, pack: bool
+) -> None:
     preamble = "".join(f"step {number:05} of the installer: ok\n" for number in range(lines))
     data = (preamble + megatron_lines()).encode()
     path = tmp_path / ("run.log.gz" if pack else "run.log")
@@ -159,18 +199,29 @@ def test_the_first_known_line_may_come_after_any_preamble(tmp_path: Path, lines:
 
 def test_a_text_without_known_lines_is_still_refused(tmp_path: Path) -> None:
     with pytest.raises(UnrecognisedSource):
-        read(tmp_path, "".join(f"step {number:05} of the installer: ok\n" for number in range(5000)))
+        read(
+            tmp_path, "".join(f"step {number:05} of the installer: ok\n" for number in range(5000))
+        )
 
 
 def megatron_lines(
-    *, first: int = 1, lines: int = 10, every: int = 10, batch: int = 64, ms: float = 3000.0, prefix: str = " {stamp}"
+    *,
+    first: int = 1,
+    lines: int = 10,
+    every: int = 10,
+    batch: int = 64,
+    ms: float = 3000.0,
+    prefix: str = " {stamp}",
 ) -> str:
     text = ""
     for number in range(first, first + lines):
         step = number * every
         second = round(number * every * ms / 1000)
         stamp = f"[2026-11-01 {10 + second // 3600:02}:{second // 60 % 60:02}:{second % 60:02}]"
-        text += prefix.format(stamp=stamp) + f" iteration {step:8}/    2000 | consumed samples: {step * batch:12} |"
+        text += (
+            prefix.format(stamp=stamp)
+            + f" iteration {step:8}/    2000 | consumed samples: {step * batch:12} |"
+        )
         text += f" elapsed time per iteration (ms): {ms:.1f} | throughput per GPU (TFLOP/s/GPU): 180.0 |"
         text += f" learning rate: 1.0E-04 | global batch size: {batch:5} | lm loss: 3.0E+00 |\n"
     return text
@@ -187,14 +238,19 @@ def test_the_shared_megatron_log_gives_its_rate(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "prefix", [" {stamp}", "7: {stamp}", "[default7]:{stamp}", "", "worker-3: 0: {stamp}", "\x1b[32m{stamp}"]
+    "prefix",
+    [" {stamp}", "7: {stamp}", "[default7]:{stamp}", "", "worker-3: 0: {stamp}", "\x1b[32m{stamp}"],
 )
-@pytest.mark.parametrize(("every", "batch", "ms"), [(1, 8, 1000.0), (10, 64, 3000.0), (100, 1536, 12_345.6)])
+@pytest.mark.parametrize(
+    ("every", "batch", "ms"), [(1, 8, 1000.0), (10, 64, 3000.0), (100, 1536, 12_345.6)]
+)
 def test_megatron_lines_are_read_behind_any_prefix(
     tmp_path: Path, prefix: str, every: int, batch: int, ms: float
 ) -> None:
     (record,) = read(tmp_path, megatron_lines(every=every, batch=batch, ms=ms, prefix=prefix))
-    assert series(record).statistics["whole_time"]["per_sec"] == pytest.approx(batch / (ms / 1000), rel=1e-3)
+    assert series(record).statistics["whole_time"]["per_sec"] == pytest.approx(
+        batch / (ms / 1000), rel=1e-3
+    )
 
 
 def test_megatron_pauses_between_lines_are_named(tmp_path: Path) -> None:
@@ -207,7 +263,9 @@ def test_megatron_pauses_between_lines_are_named(tmp_path: Path) -> None:
 
 
 def test_megatron_resumes_are_sessions(tmp_path: Path) -> None:
-    text = megatron_lines(lines=6) + megatron_lines(first=4, lines=3).replace("2026-11-01 10:", "2026-11-01 12:")
+    text = megatron_lines(lines=6) + megatron_lines(first=4, lines=3).replace(
+        "2026-11-01 10:", "2026-11-01 12:"
+    )
     (record,) = read(tmp_path, text)
     assert record.resets.kind.tolist() == [ResetKind.SESSION]
     assert record.marks.count.tolist() == [640] * 9
@@ -216,7 +274,9 @@ def test_megatron_resumes_are_sessions(tmp_path: Path) -> None:
 
 def test_megatron_deepspeed_rates_are_checked_against_its_counts(tmp_path: Path) -> None:
     text = megatron_lines()
-    stated = text.replace(" lm loss: 3.0E+00 |", " lm loss: 3.0E+00 | samples per second: 42.667 | TFLOPs: 69.85 |")
+    stated = text.replace(
+        " lm loss: 3.0E+00 |", " lm loss: 3.0E+00 | samples per second: 42.667 | TFLOPs: 69.85 |"
+    )
     (record,) = read(tmp_path, stated)
     assert record.reported.local_samples_per_sec.tolist() == [42.667] * 10
     assert "42.667 samples/s is stated, 21.3333 is counted" in problems(record)
@@ -246,7 +306,10 @@ COLOURED = (
 
 
 def titan_lines(prefix: str = "", tps: int = 5461) -> str:
-    lines = [TITAN.format(5 * n // 10, 30 * n % 60, COLOURED.format(step=10 * n, tps=tps)) for n in range(1, 11)]
+    lines = [
+        TITAN.format(5 * n // 10, 30 * n % 60, COLOURED.format(step=10 * n, tps=tps))
+        for n in range(1, 11)
+    ]
     return "".join(prefix + line for line in lines)
 
 
@@ -292,7 +355,9 @@ def test_the_shared_maxtext_log_says_what_contradicts_its_counts(shared: Path) -
     assert "2,730.67 tokens/s per device is stated, 182.45 is counted" in problems(record)
 
 
-@pytest.mark.parametrize("prefix", ["", "0: ", "I0501 10:00:00.123456 140 metric_logger.py:182] ", "[rank1]:"])
+@pytest.mark.parametrize(
+    "prefix", ["", "0: ", "I0501 10:00:00.123456 140 metric_logger.py:182] ", "[rank1]:"]
+)
 def test_maxtext_lines_are_read_behind_any_prefix(tmp_path: Path, prefix: str) -> None:
     line = "completed step: {}, seconds: 2.000, TFLOP/s/device: 180.0, Tokens/s/device: 4096.0, total_weights: 32768\n"
     (record,) = read(tmp_path, "".join(prefix + line.format(step) for step in range(20)))
@@ -302,9 +367,12 @@ def test_maxtext_lines_are_read_behind_any_prefix(tmp_path: Path, prefix: str) -
 
 def test_maxtext_hosts_that_print_the_whole_job_are_taken_once(tmp_path: Path) -> None:
     line = (
-        "{}: completed step: {}, seconds: 2.000, TFLOP/s/device: 1.0, Tokens/s/device: 4096.000, total_weights: 32768\n"
+        "{}: completed step: {}, seconds: 2.000, TFLOP/s/device: 1.0, "
+        "Tokens/s/device: 4096.000, total_weights: 32768\n"
     )
-    (record,) = read(tmp_path, "".join(line.format(host, step) for step in range(9) for host in (0, 1)))
+    (record,) = read(
+        tmp_path, "".join(line.format(host, step) for step in range(9) for host in (0, 1))
+    )
     assert series(record).statistics["whole_time"]["per_sec"] == pytest.approx(16_384)
     assert "lowest rank" in problems(record)
 
@@ -332,7 +400,11 @@ def test_deepspeed_timers_of_all_versions_are_read(tmp_path: Path, style: str) -
     text = ""
     for number in range(1, 9):
         stamp = f"2026-11-01 10:{number // 2:02}:{30 * number % 60:02}"
-        text += f"[{stamp},000] [INFO] " + DEEPSPEED[style].format(step=10 * number, micro=40 * number) + "\n"
+        text += (
+            f"[{stamp},000] [INFO] "
+            + DEEPSPEED[style].format(step=10 * number, micro=40 * number)
+            + "\n"
+        )
     (record,) = read(tmp_path, text)
     assert record.samples.step.tolist() == list(range(10, 81, 10))
     assert record.reported.local_samples_per_sec.tolist() == [21.333] * 8
@@ -340,15 +412,28 @@ def test_deepspeed_timers_of_all_versions_are_read(tmp_path: Path, style: str) -
 
 
 def llama_entry(step: int, elapsed: str, tokens: int | None, throughput: float = 0.0) -> str:
-    entry = {"current_steps": step, "total_steps": 100, "loss": 1.0, "percentage": step, "elapsed_time": elapsed}
+    entry = {
+        "current_steps": step,
+        "total_steps": 100,
+        "loss": 1.0,
+        "percentage": step,
+        "elapsed_time": elapsed,
+    }
     if tokens is not None:
         entry |= {"throughput": throughput, "total_tokens": tokens}
     return json.dumps(entry | {"remaining_time": "0:10:00"}) + "\n"
 
 
 def test_llamafactory_tokens_are_counted(tmp_path: Path) -> None:
-    text = "".join(llama_entry(10 * n, f"0:00:{10 * n:02}", 40_960 * n, 4096.0) for n in range(1, 6))
-    text += json.dumps({"current_steps": 50, "total_steps": 100, "eval_loss": 1.0, "elapsed_time": "0:00:59"}) + "\n"
+    text = "".join(
+        llama_entry(10 * n, f"0:00:{10 * n:02}", 40_960 * n, 4096.0) for n in range(1, 6)
+    )
+    text += (
+        json.dumps(
+            {"current_steps": 50, "total_steps": 100, "eval_loss": 1.0, "elapsed_time": "0:00:59"}
+        )
+        + "\n"
+    )
     (record,) = read(tmp_path, text, "trainer_log.jsonl")
     result = series(record)
     assert (record.unit, result.statistics["whole_time"]["per_sec"]) == ("tokens", 4096.0)
@@ -357,8 +442,12 @@ def test_llamafactory_tokens_are_counted(tmp_path: Path) -> None:
 
 
 def test_llamafactory_resume_does_not_count_earlier_tokens_again(tmp_path: Path) -> None:
-    text = "".join(llama_entry(10 * n, f"0:00:{10 * n:02}", 40_960 * n, 4096.0) for n in range(1, 4))
-    text += "".join(llama_entry(10 * n, f"0:00:{10 * (n - 3):02}", 40_960 * n, 9999.0) for n in range(4, 6))
+    text = "".join(
+        llama_entry(10 * n, f"0:00:{10 * n:02}", 40_960 * n, 4096.0) for n in range(1, 4)
+    )
+    text += "".join(
+        llama_entry(10 * n, f"0:00:{10 * (n - 3):02}", 40_960 * n, 9999.0) for n in range(4, 6)
+    )
     (record,) = read(tmp_path, text, "trainer_log.jsonl")
     assert record.resets.kind.tolist() == [ResetKind.SESSION]
     assert series(record).statistics["training_only"]["per_sec"] == 4096.0
@@ -370,9 +459,13 @@ def test_llamafactory_without_tokens_counts_steps(tmp_path: Path) -> None:
     assert (record.unit, record.marks.count.tolist()) == ("steps", [10, 10, 10])
 
 
-KERAS_3 = "Epoch 1/2\n\r\x1b[1m 1/32\x1b[0m \x1b[37m━━━\x1b[0m \x1b[1m9s\x1b[0m 300ms/step - loss: 2.0"
+KERAS_3 = (
+    "Epoch 1/2\n\r\x1b[1m 1/32\x1b[0m \x1b[37m━━━\x1b[0m \x1b[1m9s\x1b[0m 300ms/step - loss: 2.0"
+)
 KERAS_3 += "\r\x1b[1m32/32\x1b[0m \x1b[32m━━━━\x1b[0m\x1b[37m\x1b[0m \x1b[1m4s\x1b[0m 125ms/step - loss: 1.0\n"
-KERAS_3 += "Epoch 2/2\n\r\x1b[1m32/32\x1b[0m \x1b[32m━━━━\x1b[0m \x1b[1m4s\x1b[0m 125ms/step - loss: 1.0\n"
+KERAS_3 += (
+    "Epoch 2/2\n\r\x1b[1m32/32\x1b[0m \x1b[32m━━━━\x1b[0m \x1b[1m4s\x1b[0m 125ms/step - loss: 1.0\n"
+)
 KERAS_2 = "Epoch 1/2\n 1/32 [>...........] - ETA: 9s - loss: 2.0\b\b\b\b32/32 [==========] - 4s 125ms/step - loss: 1\n"
 KERAS_2 += "Epoch 2/2\n32/32 [==========] - 4s 125ms/step - loss: 1.0 - val_loss: 2.0\n10/10 [=====] - 0s 2ms/step\n"
 PLAIN = "Epoch 1/2\n32/32 - 4s - 125ms/step - loss: 1.0\nEpoch 2/2\n32/32 - 4s - 125ms/step - loss: 1.0\n"
@@ -389,8 +482,12 @@ def test_lightning_bars_give_steps_per_second(tmp_path: Path) -> None:
     bar = "Epoch {e}: {p:3}%|###   | {n}/100 [00:{s:02}<00:{r:02}, 10.00it/s, v_num=0, loss=1.2]"
     text = "Sanity Checking DataLoader 0: 100%|###| 2/2 [00:00<00:00, 9.0it/s]\n"
     for epoch in range(2):
-        states = [bar.format(e=epoch, p=n, n=n, s=n // 10, r=10 - n // 10) for n in range(0, 101, 20)]
-        text += "\r".join(states) + "\rValidation DataLoader 0:  50%|###| 5/10 [00:01<00:01, 5.0it/s]\n"
+        states = [
+            bar.format(e=epoch, p=n, n=n, s=n // 10, r=10 - n // 10) for n in range(0, 101, 20)
+        ]
+        text += (
+            "\r".join(states) + "\rValidation DataLoader 0:  50%|###| 5/10 [00:01<00:01, 5.0it/s]\n"
+        )
     (record,) = read(tmp_path, text)
     assert record.samples.step.tolist() == [20, 40, 60, 80, 100, 120, 140, 160, 180, 200]
     assert series(record).statistics["whole_time"]["per_sec"] == pytest.approx(10.0)
@@ -403,7 +500,13 @@ def test_lightning_rich_bars_are_read(tmp_path: Path) -> None:
 
 
 def test_cerebras_performance_json_is_one_point(tmp_path: Path) -> None:
-    values = {"total_samples": 6400, "total_time": 20.0, "rate": 319.0, "global_rate": 320.0, "samples_per_sec": 320.0}
+    values = {
+        "total_samples": 6400,
+        "total_time": 20.0,
+        "rate": 319.0,
+        "global_rate": 320.0,
+        "samples_per_sec": 320.0,
+    }
     (record,) = read(tmp_path, json.dumps(values), "performance.json")
     result = series(record)
     assert (result.local.tolist(), result.statistics["whole_time"]["per_sec"]) == ([320.0], 320.0)
@@ -414,8 +517,18 @@ def test_a_trainer_state_with_a_resume_says_the_true_rate(tmp_path: Path) -> Non
     state = {
         "best_metric": None,
         "log_history": [
-            {"step": 100, "train_runtime": 100.0, "train_samples_per_second": 32.0, "train_steps_per_second": 1.0},
-            {"step": 300, "train_runtime": 200.0, "train_samples_per_second": 48.0, "train_steps_per_second": 1.5},
+            {
+                "step": 100,
+                "train_runtime": 100.0,
+                "train_samples_per_second": 32.0,
+                "train_steps_per_second": 1.0,
+            },
+            {
+                "step": 300,
+                "train_runtime": 200.0,
+                "train_samples_per_second": 48.0,
+                "train_steps_per_second": 1.5,
+            },
         ],
     }
     (record,) = read(tmp_path, json.dumps(state), "trainer_state.json")
@@ -426,7 +539,9 @@ def test_torch_xla_devices_of_two_hosts_are_ranks_that_add_up(shared: Path) -> N
     result = analyze(records(shared / "cases" / "throughput" / "xla_four_devices.log"))
     right = json.loads((shared / "cases" / "throughput" / "xla_four_devices.json").read_text())
     assert sorted(one.rank for one in result.series) == [0, 1, 2, 3]
-    assert [one.statistics["whole_time"]["per_sec"] for one in result.series] == [right["per_device"]] * 4
+    assert [one.statistics["whole_time"]["per_sec"] for one in result.series] == [
+        right["per_device"]
+    ] * 4
     (job,) = result.jobs
     assert job["per_sec"]["whole_time"] == right["sum_of_devices"]
     assert sum(len(one.problems) for one in result.series) == 1
@@ -468,7 +583,11 @@ def test_imported_logs_write_the_scalars_that_the_shim_writes(tmp_path: Path) ->
     store = LocalStore(logdir=str(tmp_path / "runs"))
     store.refresh()
     scalars = store.scalar_series()
-    assert {one.tag for one in scalars} == {"local_samples_per_sec", "avg_samples_per_sec", "avg_steps_per_sec"}
+    assert {one.tag for one in scalars} == {
+        "local_samples_per_sec",
+        "avg_samples_per_sec",
+        "avg_steps_per_sec",
+    }
     for one in scalars:
         want = 1 / 3 if "steps" in one.tag else 64 / 3
         assert one.value.tolist() == pytest.approx([want] * 10)

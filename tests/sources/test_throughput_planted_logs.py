@@ -34,14 +34,22 @@ class Loop:
         before[list(self.saving_s)] = list(self.saving_s.values())
         arrives = np.cumsum(self.step_s + before)
         at = np.arange(STEPS)
-        seen = arrives[np.minimum((at // self.block + 1) * self.block, STEPS) - 1] + (at % self.block) * 1e-4
+        seen = (
+            arrives[np.minimum((at // self.block + 1) * self.block, STEPS) - 1]
+            + (at % self.block) * 1e-4
+        )
         tracker = stepscope.RateTracker(0.4, lambda: self.now_ns)
         lines = [line(-0.05, "Beginning appliance run")]
         for index in range(STEPS):
             if index in self.saving_s:
                 begun = seen[index - 1] + 0.001
                 lines.append(line(begun, f"Saving checkpoint at step {index}"))
-                lines.append(line(begun + self.saving_s[index] - 0.002, "Saved checkpoint model/checkpoint.mdl"))
+                lines.append(
+                    line(
+                        begun + self.saving_s[index] - 0.002,
+                        "Saved checkpoint model/checkpoint.mdl",
+                    )
+                )
             lines += self.step(index + 1, int(seen[index] * 1e9), tracker)
         return "".join(lines)
 
@@ -95,7 +103,9 @@ CAUSES = {
 @pytest.mark.parametrize("jitter", [0.05, 0.1, 0.2])
 @pytest.mark.parametrize("batch", [16, 130, 2048])
 @pytest.mark.parametrize("cause", CAUSES)
-def test_a_planted_cause_is_named_from_the_printed_log(tmp_path: Path, cause: str, batch: int, jitter: float) -> None:
+def test_a_planted_cause_is_named_from_the_printed_log(
+    tmp_path: Path, cause: str, batch: int, jitter: float
+) -> None:
     random = np.random.default_rng(batch)
     loop = Loop(batch, STEP_S * np.maximum(1 + random.normal(0, jitter, STEPS), 0.05))
     planted(cause, loop)

@@ -75,7 +75,9 @@ def test_printed_rates_come_out_within_the_error_of_the_formula_check(shared: Pa
     checks = json.loads((folder / "FORMULA_CHECK.json").read_text())
     reproduced = 0
     for check in checks:
-        rate, rate_max, average, average_max = map(float, re.findall(r"\d\.\d+e[-+]\d+", check["agreement"]))
+        rate, rate_max, average, average_max = map(
+            float, re.findall(r"\d\.\d+e[-+]\d+", check["agreement"])
+        )
         found = series(records(folder / f"{check['log']}.txt")["train"], figures="computed")
         error = np.abs(found.average / found.reported_average - 1)
         assert error.max() <= (1.1 if len(error) > 4 else 1.4) * average_max, check["log"]
@@ -88,7 +90,16 @@ def test_printed_rates_come_out_within_the_error_of_the_formula_check(shared: Pa
     assert reproduced >= 9
 
 
-BATCH_SIZES = {"00": 112, "02": 1168, "03": 99, "04": 1024, "05": 1024, "06": 130, "08": 1024, "09": 1024} | {
+BATCH_SIZES = {
+    "00": 112,
+    "02": 1168,
+    "03": 99,
+    "04": 1024,
+    "05": 1024,
+    "06": 130,
+    "08": 1024,
+    "09": 1024,
+} | {
     "14": 130,
     "16": 2048,
     "17": 2048,
@@ -105,7 +116,9 @@ def test_the_batch_size_follows_from_the_log(shared: Path, number: str) -> None:
 
 @pytest.mark.parametrize("number", ["02", "12", "16", "21"])
 def test_a_rate_asked_after_every_batch_is_shown_as_printed(shared: Path, number: str) -> None:
-    for record in records(shared / "data" / "throughput" / "cerebras" / f"log_{number}.txt").values():
+    for record in records(
+        shared / "data" / "throughput" / "cerebras" / f"log_{number}.txt"
+    ).values():
         assert record.sampling_rule == "batch"
         assert series(record).figures == "reported"
 
@@ -116,7 +129,11 @@ def console(every_batch: bool, first: int = 1, batch: int = 112, drop: int = -1)
     tracker, lines = stepscope.RateTracker(0.4, clock), []
     for step in range(1, 801):
         burst = step % 50 > 10
-        clock.now += round((0.005 if burst else 0.4) * 1e9 * random.uniform(0.9, 1.1)) if step > 1 else 24_000_000
+        clock.now += (
+            round((0.005 if burst else 0.4) * 1e9 * random.uniform(0.9, 1.1))
+            if step > 1
+            else 24_000_000
+        )
         tracker.add(batch)
         logged = step == first or step % 50 == 0
         if every_batch or logged:
@@ -170,7 +187,9 @@ def test_a_stamp_beyond_nanoseconds_is_no_time(tmp_path: Path, year: str) -> Non
 
 
 def test_lines_without_a_time_are_shown_by_step(tmp_path: Path) -> None:
-    record = records(write(tmp_path, "".join(LINE.format(s, 10.0, 10.0, "") for s in (100, 200))))["train"]
+    record = records(write(tmp_path, "".join(LINE.format(s, 10.0, 10.0, "") for s in (100, 200))))[
+        "train"
+    ]
     assert record.samples.step.tolist() == [100, 200]
     assert any("no time" in loss.what for loss in record.header.losses)
 
@@ -186,7 +205,9 @@ def test_colours_time_left_and_small_rates_are_read(tmp_path: Path) -> None:
 
 def test_devices_are_series_of_their_own_and_the_day_may_wrap(tmp_path: Path) -> None:
     line = "| Training Device=xla:0/{} Epoch=1 Step={} Loss=6.9 Rate=4.6 GlobalRate=4.6 Time={}\n"
-    text = "".join(line.format(d, s, t) for s, t in ((20, "23:59:50"), (40, "00:00:10")) for d in (0, 1))
+    text = "".join(
+        line.format(d, s, t) for s, t in ((20, "23:59:50"), (40, "00:00:10")) for d in (0, 1)
+    )
     found = records(write(tmp_path, text))
     assert set(found) == {"train xla:0/0", "train xla:0/1"}
     record = found["train xla:0/1"]
@@ -196,7 +217,10 @@ def test_devices_are_series_of_their_own_and_the_day_may_wrap(tmp_path: Path) ->
 
 def test_the_lines_that_we_print_are_read_back(tmp_path: Path) -> None:
     settings_of_run = SeriesSettings(unit="tokens")
-    lines = [console_line(settings_of_run, step, rate, rate) for step, rate in ((10, 0.00001234), (20, 123.456))]
+    lines = [
+        console_line(settings_of_run, step, rate, rate)
+        for step, rate in ((10, 0.00001234), (20, 123.456))
+    ]
     record = records(write(tmp_path, "\n".join(lines)))["train"]
     assert record.unit == "tokens"
     assert record.reported.local_samples_per_sec.tolist() == [1.23e-05, 123.46]
@@ -209,7 +233,11 @@ def test_checkpoints_are_spans(shared: Path) -> None:
 
 
 def test_a_cut_line_costs_that_line(tmp_path: Path) -> None:
-    text = LINE.format(100, 10.0, 10.0, "") + LINE.format("", 10.0, "1.2.3", "") + LINE.format(300, 10.0, 10.0, "")
+    text = (
+        LINE.format(100, 10.0, 10.0, "")
+        + LINE.format("", 10.0, "1.2.3", "")
+        + LINE.format(300, 10.0, 10.0, "")
+    )
     record = records(write(tmp_path, text))["train"]
     assert record.samples.step.tolist() == [100, 300]
     assert record.header.losses[0].count == 1
@@ -225,8 +253,12 @@ def test_mlperf_blocks_are_counted_and_their_rate_is_as_stated(shared: Path) -> 
     record = records(folder / "mlperf" / "sd_4xH100.mllog.txt")["train"]
     golden = json.loads((shared / "golden" / "throughput" / "g15_real_sd_4xH100.json").read_text())
     found = series(record, disturbances=False)
-    assert found.local.tolist() == pytest.approx([want["local"] for want in golden["expected"]], rel=1e-8)
-    assert found.average.tolist() == pytest.approx([want["avg"] for want in golden["expected"]], rel=1e-8)
+    assert found.local.tolist() == pytest.approx(
+        [want["local"] for want in golden["expected"]], rel=1e-8
+    )
+    assert found.average.tolist() == pytest.approx(
+        [want["avg"] for want in golden["expected"]], rel=1e-8
+    )
     blocks = np.diff(found.total, prepend=0) / np.array(
         [stop - start for start, stop, _, _ in _blocks(folder / "mlperf" / "sd_4xH100.json")]
     )
@@ -260,7 +292,12 @@ def test_a_trainers_state_gives_its_rates_without_a_course(tmp_path: Path) -> No
         "log_history": [
             {"loss": 1.0, "step": 100},
             {"eval_runtime": 2.0, "eval_samples_per_second": 50.0, "step": 100},
-            {"train_runtime": 0.1, "train_samples_per_second": 15261123.0, "train_tokens_per_second": 9.0, "step": 200},
+            {
+                "train_runtime": 0.1,
+                "train_samples_per_second": 15261123.0,
+                "train_tokens_per_second": 9.0,
+                "step": 200,
+            },
         ],
     }
     path = write(tmp_path, json.dumps(state), "trainer_state.json")
@@ -277,7 +314,9 @@ def test_a_trainers_state_gives_its_rates_without_a_course(tmp_path: Path) -> No
 
 def test_a_state_without_rates_says_what_is_missing(tmp_path: Path) -> None:
     with pytest.raises(DamagedSource, match="samples_per_second"):
-        registry.read(write(tmp_path, json.dumps({"best_metric": 1, "log_history": [{"loss": 1}]}), "s.json"))
+        registry.read(
+            write(tmp_path, json.dumps({"best_metric": 1, "log_history": [{"loss": 1}]}), "s.json")
+        )
 
 
 def test_lightning_totals_are_counted(tmp_path: Path) -> None:
@@ -305,11 +344,17 @@ ODD = st.one_of(
     st.floats(),
     st.text(max_size=8),
     st.lists(st.integers(), max_size=2),
-    st.sampled_from([10**30, -1, "nan", "1e999", {"throughput": 1.0}, {"throughput": float("nan")}]),
+    st.sampled_from(
+        [10**30, -1, "nan", "1e999", {"throughput": 1.0}, {"throughput": float("nan")}]
+    ),
 )
-KEYS = st.sampled_from(["block_start", "block_stop", "eval_start", "eval_stop", "tracked_stats", "global_batch_size"])
+KEYS = st.sampled_from(
+    ["block_start", "block_stop", "eval_start", "eval_stop", "tracked_stats", "global_batch_size"]
+)
 TIMES = st.one_of(st.integers(0, 2**41), ODD)
-FIELDS = st.dictionaries(st.sampled_from(["samples_count", "step", "epoch_num"]), st.one_of(ODD, st.integers(1, 99)))
+FIELDS = st.dictionaries(
+    st.sampled_from(["samples_count", "step", "epoch_num"]), st.one_of(ODD, st.integers(1, 99))
+)
 
 
 def read_or_refuse(path: Path) -> None:
@@ -324,19 +369,33 @@ def read_or_refuse(path: Path) -> None:
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
-@given(st.lists(st.fixed_dictionaries({"key": KEYS, "time_ms": TIMES, "value": ODD, "metadata": FIELDS}), max_size=12))
+@given(
+    st.lists(
+        st.fixed_dictionaries({"key": KEYS, "time_ms": TIMES, "value": ODD, "metadata": FIELDS}),
+        max_size=12,
+    )
+)
 def test_any_mlperf_line_is_read_or_counted(tmp_path: Path, lines: list[dict[str, Any]]) -> None:
     read_or_refuse(write(tmp_path, "".join(f":::MLLOG {json.dumps(line)}\n" for line in lines)))
 
 
 NAMES = st.sampled_from(
-    ["train_samples_per_second", "train_runtime", "eval_samples_per_second", "train_tokens_per_second", "step", "loss"]
+    [
+        "train_samples_per_second",
+        "train_runtime",
+        "eval_samples_per_second",
+        "train_tokens_per_second",
+        "step",
+        "loss",
+    ]
 )
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(st.lists(st.dictionaries(NAMES, st.one_of(ODD, st.floats(0, 1e6))), max_size=5), ODD)
-def test_any_trainer_state_is_read_or_refused(tmp_path: Path, history: list[Any], steps: Any) -> None:
+def test_any_trainer_state_is_read_or_refused(
+    tmp_path: Path, history: list[Any], steps: Any
+) -> None:
     state = {"best_metric": None, "log_history": history, "max_steps": steps}
     read_or_refuse(write(tmp_path, json.dumps(state), "trainer_state.json"))
 
@@ -348,7 +407,9 @@ CELLS = st.sampled_from(["", "1", "2.5", "nan", "inf", "-1", "x", "1e300", "100"
 @given(st.lists(st.lists(CELLS, min_size=2, max_size=5), max_size=6))
 def test_any_table_is_read_or_refused(tmp_path: Path, rows: list[list[str]]) -> None:
     header = "step,train/device/samples_per_sec,train/samples,train/time\n"
-    read_or_refuse(write(tmp_path, header + "".join(",".join(row) + "\n" for row in rows), "metrics.csv"))
+    read_or_refuse(
+        write(tmp_path, header + "".join(",".join(row) + "\n" for row in rows), "metrics.csv")
+    )
 
 
 PIECES = st.sampled_from(
@@ -377,7 +438,9 @@ PIECES = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=200
+)
 @given(st.lists(PIECES, max_size=40))
 def test_any_console_log_is_read_or_refused(tmp_path: Path, pieces: list[str]) -> None:
     read_or_refuse(write(tmp_path, LINE.format(1, 1.0, 1.0, "") + "".join(pieces)))

@@ -82,7 +82,8 @@ def test_each_form_of_a_console_line_is_read(tmp_path: Path, form: str) -> None:
     [
         STAMP + "Saving checkpoint at step {n}",
         STAMP + "Effective batch size is {n}",
-        STAMP + "| Train Device=xla:0/{n}, Step=10, Rate=12.50 samples/sec, GlobalRate=12.25 samples/sec",
+        STAMP
+        + "| Train Device=xla:0/{n}, Step=10, Rate=12.50 samples/sec, GlobalRate=12.25 samples/sec",
     ],
 )
 def test_numbers_of_thousands_of_digits_are_none(tmp_path: Path, line: str) -> None:
@@ -135,7 +136,12 @@ def test_each_rate_of_a_lightning_table_is_read(
 
 
 TAGS: dict[str, tuple[list[str], int | None, str, str]] = {
-    "Cerebras": (["local_samples_per_sec", "avg_samples_per_sec", "avg_steps_per_sec"], 10, "train", "samples"),
+    "Cerebras": (
+        ["local_samples_per_sec", "avg_samples_per_sec", "avg_steps_per_sec"],
+        10,
+        "train",
+        "samples",
+    ),
     "only the average": (["avg_samples_per_sec"], 10, "train", "samples"),
     "only the local one": (["local_samples_per_sec"], 10, "train", "samples"),
     "with a name": (["eval/local_tokens_per_sec", "eval/avg_tokens_per_sec"], 10, "eval", "tokens"),
@@ -160,7 +166,11 @@ def test_each_tag_of_a_rate_is_read_from_an_event_file(tmp_path: Path, form: str
     assert (record.name, record.unit) == (name, unit)
     assert record.samples.step.tolist() == ([0, 10, 20] if every else [-1, -1, -1])
     (series,) = analyze(record).series
-    known = [kind for kind in ("local", "average") if getattr(series, kind).tolist() == [100.0, 101.0, 102.0]]
+    known = [
+        kind
+        for kind in ("local", "average")
+        if getattr(series, kind).tolist() == [100.0, 101.0, 102.0]
+    ]
     assert known == [kind for kind in ("local", "average") if _has(tags, kind)]
 
 

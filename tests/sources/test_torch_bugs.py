@@ -15,13 +15,17 @@ from stepscope.model.profile import LinkKind, Profile
 from stepscope.sources import torch_trace
 
 BUGS = SHARED / "golden" / "torch-bugs"
-CASES = sorted(p.name.removesuffix(".expect.json") for p in BUGS.glob("*.expect.json")) or ["absent"]
+CASES = sorted(p.name.removesuffix(".expect.json") for p in BUGS.glob("*.expect.json")) or [
+    "absent"
+]
 FAILING = ("b19b_zero_bytes", "b19c_not_json")
 
 
 def _case(shared: Path, name: str) -> tuple[dict, Path]:
     found = sorted((shared / "golden" / "torch-bugs").glob(f"{name}.pt.trace.json*"))
-    return json.loads((shared / "golden" / "torch-bugs" / f"{name}.expect.json").read_text()), found[0]
+    return json.loads(
+        (shared / "golden" / "torch-bugs" / f"{name}.expect.json").read_text()
+    ), found[0]
 
 
 def _profile(shared: Path, name: str) -> tuple[dict, Profile]:
@@ -40,7 +44,10 @@ def test_ops_are_as_expected(name: str, shared: Path) -> None:
     expected, profile = _profile(shared, name)
     ops = {op: row for (_, op), row in tables(profile).ops.items()}
     wanted = {**expected.get("ops_us", {}), **expected.get("also", {})}
-    wanted_ns = {op: [row[0], *(v if v is None else round(v * 1000) for v in row[1:])] for op, row in wanted.items()}
+    wanted_ns = {
+        op: [row[0], *(v if v is None else round(v * 1000) for v in row[1:])]
+        for op, row in wanted.items()
+    }
     for op, row in {**wanted_ns, **expected.get("ops_ns", {})}.items():
         found = zip(ops[op], row, strict=False)
         assert all(figure == value for figure, value in found if value is not None), op
@@ -82,7 +89,9 @@ def test_a_cut_off_file_keeps_its_complete_events(shared: Path) -> None:
 
 def test_unattributed_device_time_is_an_amount(shared: Path) -> None:
     expected, profile = _profile(shared, "b07_external_id_mismatch")
-    assert tables(profile).unattributed == {torch_trace.NO_LAUNCH: (1, expected["unattributed_device_us"] * 1000)}
+    assert tables(profile).unattributed == {
+        torch_trace.NO_LAUNCH: (1, expected["unattributed_device_us"] * 1000)
+    }
 
 
 def test_crossing_ranges_are_ordered_into_one_scope_tree(shared: Path) -> None:
@@ -100,7 +109,9 @@ def test_memory_goes_to_the_op_that_allocates(shared: Path) -> None:
     grown = rows.delta_bytes > 0
     by_op = {
         texts[profile.nodes.name[node]]: {texts[device]: delta}
-        for node, device, delta in zip(rows.node[grown], rows.device[grown], rows.delta_bytes[grown], strict=True)
+        for node, device, delta in zip(
+            rows.node[grown], rows.device[grown], rows.delta_bytes[grown], strict=True
+        )
     }
     assert by_op == expected["alloc_by_op"]
 
@@ -136,7 +147,9 @@ def test_a_far_window_end_does_not_stretch_the_profile(shared: Path) -> None:
 def test_modules_and_their_backward_ops_are_linked(shared: Path) -> None:
     expected, profile = _profile(shared, "b21_modules_scope_bwd")
     scopes = tables(profile).scopes
-    wanted = {path: (calls, micros * 1000) for path, (calls, micros) in expected["modules_us"].items()}
+    wanted = {
+        path: (calls, micros * 1000) for path, (calls, micros) in expected["modules_us"].items()
+    }
     assert {path: row for path, row in scopes.items() if path in wanted} == wanted
     links = profile.links
     pairs = [

@@ -85,7 +85,10 @@ def test_every_case_is_a_trace_and_gives_a_valid_record(name: str) -> None:
     ],
 )
 def test_device_time_belongs_to_what_launched_it(case: str, op: str) -> None:
-    answers = {**right(case), "graph_replay accelerator_us": right(case).get("graph_replay_device_us", 40)}
+    answers = {
+        **right(case),
+        "graph_replay accelerator_us": right(case).get("graph_replay_device_us", 40),
+    }
     assert device_us(profile_of(case), op) == answers[f"{op} accelerator_us"]
 
 
@@ -110,7 +113,9 @@ def test_ranks_in_one_file_are_runs_of_their_own() -> None:
     assert [named.run.rpartition("/")[2] for named in records] == ["TP00", "TP01"]
     assert [named.record.header.rank for named in records] == [0, 1]
     assert [named.record.header.world_size for named in records] == [2, 2]
-    found = {op: device_us(named.record, op) for named in records for op in ("aten::mm", "aten::add")}
+    found = {
+        op: device_us(named.record, op) for named in records for op in ("aten::mm", "aten::add")
+    }
     first, second = records
     assert device_us(first.record, "aten::mm") == right("i03")["aten::mm accelerator_us"]
     assert device_us(second.record, "aten::add") == right("i03")["aten::add accelerator_us"]
@@ -150,17 +155,24 @@ def test_what_two_writers_made_together_is_dropped() -> None:
 def test_a_trace_of_torch_npu_keeps_host_and_device_apart() -> None:
     profile = profile_of("i08")
     found = tables(profile)
-    assert found.ops["user_annotation", "ProfilerStep#3"][1] == right("i08")["host_us (the step)"] * 1000
+    assert (
+        found.ops["user_annotation", "ProfilerStep#3"][1]
+        == right("i08")["host_us (the step)"] * 1000
+    )
     assert found.ops["cpu_op", "aten::matmul"][0] == 4
     assert set(found.device) == {"aclnnMatmul_MatMulCommon_MatMulV2", "hcom_allReduce_"}
-    lanes = zip(texts_of(profile, profile.lanes.device), texts_of(profile, profile.lanes.name), strict=True)
+    lanes = zip(
+        texts_of(profile, profile.lanes.device), texts_of(profile, profile.lanes.name), strict=True
+    )
     on_device = profile.lanes.kind == LaneKind.ACCELERATOR
     assert [lane for lane, is_device in zip(lanes, on_device, strict=True) if is_device] == [
         ("NPU", "stream 2"),
         ("NPU", "Group 0 Communication"),
     ]
     assert "[[8, 16], [16, 32]]" in list(profile.strings)
-    launch = profile.executions.launch[profile.nodes.kind[profile.executions.node] == NodeKind.DEVICE]
+    launch = profile.executions.launch[
+        profile.nodes.kind[profile.executions.node] == NodeKind.DEVICE
+    ]
     assert (launch >= 0).sum() == 4
 
 
@@ -172,7 +184,13 @@ def test_devices_are_named_by_their_kind() -> None:
     assert set(texts_of(profile, profile.nodes.device[on_device])) == {"XPU0"}
     # The runtime calls the driver: each has its own time.
     runtime = tables(profile)
-    host = dict(zip(texts_of(profile, profile.nodes.name), profile.node_steps.host_ticks.tolist(), strict=False))
+    host = dict(
+        zip(
+            texts_of(profile, profile.nodes.name),
+            profile.node_steps.host_ticks.tolist(),
+            strict=False,
+        )
+    )
     assert runtime.ops["cpu_op", "aten::add"][1] == right("i09")["aten::add host_us"] * 1000
     assert sum(host.values()) > 0
 
@@ -187,19 +205,26 @@ def test_streams_with_names_are_lanes_of_that_name() -> None:
 @pytest.mark.usefixtures("shared")
 def test_arrows_of_exports_from_before_kineto_lead_to_kernels() -> None:
     calls, host_ns, _, _, device_ns = tables(profile_of("i11")).ops["cpu_op", "aten::mm"]
-    assert {"calls": calls, "host_us": host_ns / 1000, "accelerator_us": device_ns / 1000} == right("i11")["aten::mm"]
+    assert {"calls": calls, "host_us": host_ns / 1000, "accelerator_us": device_ns / 1000} == right(
+        "i11"
+    )["aten::mm"]
 
 
 @pytest.mark.usefixtures("shared")
 def test_the_unit_of_times_is_microseconds_whatever_is_displayed() -> None:
-    assert tables(profile_of("i15")).ops["cpu_op", "aten::mm"][1] == right("i15")["aten::mm total us"] * 1000
+    assert (
+        tables(profile_of("i15")).ops["cpu_op", "aten::mm"][1]
+        == right("i15")["aten::mm total us"] * 1000
+    )
 
 
 @pytest.mark.usefixtures("shared")
 def test_an_op_and_a_kernel_of_one_name_are_two() -> None:
     found = tables(profile_of("i16"))
     calls, host_ns, _, device_ns, _ = found.ops["cpu_op", "triton_poi_fused_add_0"]
-    assert {"calls": calls, "accelerator_us": device_ns / 1000, "host_us": host_ns / 1000} == right("i16")["op"]
+    assert {"calls": calls, "accelerator_us": device_ns / 1000, "host_us": host_ns / 1000} == right(
+        "i16"
+    )["op"]
     calls, device_ns = found.device["triton_poi_fused_add_0"]
     assert {"calls": calls, "us": device_ns / 1000} == right("i16")["kernel"]
 
@@ -219,12 +244,18 @@ def test_calls_of_collectives_keep_their_number_group_and_sizes(case: str, first
 
 
 @pytest.mark.usefixtures("shared")
-@pytest.mark.parametrize(("case", "collective"), [("i21_p2p_rank0", "send"), ("i21_p2p_rank1", "recv")])
+@pytest.mark.parametrize(
+    ("case", "collective"), [("i21_p2p_rank0", "send"), ("i21_p2p_rank1", "recv")]
+)
 def test_sends_and_receives_keep_their_ranks(case: str, collective: str) -> None:
     profile = profile_of(case)
     rows = profile.communications
     assert texts_of(profile, rows.collective) == [collective]
-    assert (rows.source.tolist(), rows.destination.tolist(), rows.sequence.tolist()) == ([0], [1], [1])
+    assert (rows.source.tolist(), rows.destination.tolist(), rows.sequence.tolist()) == (
+        [0],
+        [1],
+        [1],
+    )
 
 
 @pytest.mark.usefixtures("shared")
@@ -248,7 +279,13 @@ def test_device_work_without_a_time_is_left_out_and_counted() -> None:
 def test_memory_events_of_the_python_exporter_are_understood() -> None:
     profile = profile_of("i50")
     rows = profile.node_steps
-    requested = dict(zip(texts_of(profile, profile.nodes.name[rows.node]), rows.requested_bytes.tolist(), strict=True))
+    requested = dict(
+        zip(
+            texts_of(profile, profile.nodes.name[rows.node]),
+            rows.requested_bytes.tolist(),
+            strict=True,
+        )
+    )
     wanted = right("i50")
     assert requested == {"aten::mm": wanted["aten::mm"], "aten::add": wanted["aten::add"]}
     assert int(rows.residual_bytes.sum()) == wanted["residual_bytes"]
@@ -257,7 +294,9 @@ def test_memory_events_of_the_python_exporter_are_understood() -> None:
 @pytest.mark.usefixtures("shared")
 def test_correlation_zero_joins_nothing() -> None:
     found = tables(profile_of("i52"))
-    assert found.unattributed == {torch_trace.NO_LAUNCH: (2, right("i52")["not in the trace"] * 1000)}
+    assert found.unattributed == {
+        torch_trace.NO_LAUNCH: (2, right("i52")["not in the trace"] * 1000)
+    }
 
 
 @pytest.mark.usefixtures("shared")
@@ -266,7 +305,10 @@ def test_modules_follow_time_where_ids_skip_them() -> None:
     modules = tables(profile).scopes
     assert modules["Net_0/Conv2d_0"] == (1, 800_000)
     rows, names = profile.node_steps, texts_of(profile, profile.nodes.name)
-    own = {names[node]: ticks for node, ticks in zip(rows.node.tolist(), rows.host_ticks.tolist(), strict=True)}
+    own = {
+        names[node]: ticks
+        for node, ticks in zip(rows.node.tolist(), rows.host_ticks.tolist(), strict=True)
+    }
     assert (own["Net_0"], own["Conv2d_0"]) == (100_000, 200_000)
 
 
@@ -275,7 +317,11 @@ def test_ranges_that_cross_are_clipped_and_counted() -> None:
     record = torch_trace.read(SHARED / "cases" / "trust" / "cross.json").records[0].record
     assert isinstance(record, Profile)
     ops = {name: row[:3] for (_, name), row in tables(record).ops.items()}
-    assert ops == {"record_enter": (1, 3_000, 2_000), "forward": (1, 1_000, 1_000), "aten::mm": (1, 0, 0)}
+    assert ops == {
+        "record_enter": (1, 3_000, 2_000),
+        "forward": (1, 1_000, 1_000),
+        "aten::mm": (1, 0, 0),
+    }
     top = record.nodes.caller[record.node_steps.node] < 0
     assert int(record.node_steps.host_total_ticks[top].sum()) == 3_000
     assert "2 host ranges cross the end of another" in said(record)
@@ -297,9 +343,20 @@ def test_names_of_files_say_the_rank(name: str, rank: int) -> None:
     assert parse_name(Path(name)).rank == rank
 
 
-def _event(name: str, start: float, duration: float, *, cat: str = "", pid: object = 1, **more: Any) -> dict[str, Any]:
+def _event(
+    name: str, start: float, duration: float, *, cat: str = "", pid: object = 1, **more: Any
+) -> dict[str, Any]:
     category = {"cat": cat} if cat else {}
-    return {"ph": "X", "name": name, "pid": pid, "tid": 7, "ts": start, "dur": duration, **category, **more}
+    return {
+        "ph": "X",
+        "name": name,
+        "pid": pid,
+        "tid": 7,
+        "ts": start,
+        "dur": duration,
+        **category,
+        **more,
+    }
 
 
 def _read(tmp_path: Path, *events: dict[str, Any], **top: Any) -> Imported:
@@ -309,11 +366,19 @@ def _read(tmp_path: Path, *events: dict[str, Any], **top: Any) -> Imported:
 
 
 def test_ranks_that_tracelens_merged_are_told_apart_by_argument_or_process(tmp_path: Path) -> None:
-    ops = [_event(f"op{rank}", 0, 5, cat="cpu_op", pid=100 + rank, args={"rank": rank}) for rank in (0, 1, 10)]
+    ops = [
+        _event(f"op{rank}", 0, 5, cat="cpu_op", pid=100 + rank, args={"rank": rank})
+        for rank in (0, 1, 10)
+    ]
     by_argument = _read(tmp_path, *ops)
     assert [named.record.header.rank for named in by_argument.records] == [0, 1, 10]
     names = [
-        {"ph": "M", "name": "process_name", "pid": 100 + rank, "args": {"name": f"RANK {rank} - CPU"}}
+        {
+            "ph": "M",
+            "name": "process_name",
+            "pid": 100 + rank,
+            "args": {"name": f"RANK {rank} - CPU"},
+        }
         for rank in (0, 1)
     ]
     plain = [_event(f"op{rank}", 0, 5, cat="cpu_op", pid=100 + rank) for rank in (0, 1)]
@@ -322,8 +387,18 @@ def test_ranks_that_tracelens_merged_are_told_apart_by_argument_or_process(tmp_p
 
 
 def test_waits_and_pictures_of_torch_npu_are_no_work(tmp_path: Path) -> None:
-    processes = {1: "Python", 2: "CANN", 3: "Ascend Hardware", 4: "HCCL", 5: "Overlap Analysis", 6: "AI Core Freq"}
-    names = [{"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}} for pid, name in processes.items()]
+    processes = {
+        1: "Python",
+        2: "CANN",
+        3: "Ascend Hardware",
+        4: "HCCL",
+        5: "Overlap Analysis",
+        6: "AI Core Freq",
+    }
+    names = [
+        {"ph": "M", "name": "process_name", "pid": pid, "args": {"name": name}}
+        for pid, name in processes.items()
+    ]
     plane = {"ph": "M", "name": "thread_name", "pid": 4, "tid": 7, "args": {"name": "Plane 0"}}
     profile = (
         _read(
@@ -355,7 +430,9 @@ def test_waits_and_pictures_of_torch_npu_are_no_work(tmp_path: Path) -> None:
 def test_names_that_torch_replaced_are_counted_with_the_longest(tmp_path: Path) -> None:
     events = [_event("unknown", 10 * number, number, cat="cpu_op") for number in range(1, 4)]
     record = _read(tmp_path, *events).records[0].record
-    assert "3 names that PyTorch replaced by 'unknown'; the longest range takes 3 us" in said(record)
+    assert "3 names that PyTorch replaced by 'unknown'; the longest range takes 3 us" in said(
+        record
+    )
 
 
 def test_kernels_of_one_graph_may_run_side_by_side(tmp_path: Path) -> None:
@@ -375,7 +452,13 @@ def test_kernels_of_one_graph_may_run_side_by_side(tmp_path: Path) -> None:
 
 
 def test_work_that_a_collective_op_launched_has_its_call(tmp_path: Path) -> None:
-    call = {"Collective name": "allreduce", "In msg nelems": 8, "Process Group Name": "dp", "Group size": 4, "Seq": 9}
+    call = {
+        "Collective name": "allreduce",
+        "In msg nelems": 8,
+        "Process Group Name": "dp",
+        "Group size": 4,
+        "Seq": 9,
+    }
     place = {"device": 0, "stream": 7}
     profile = (
         _read(
@@ -385,7 +468,9 @@ def test_work_that_a_collective_op_launched_has_its_call(tmp_path: Path) -> None
             _event("cudaMemcpyAsync", 3, 1, cat="cuda_runtime", args={"correlation": 1}),
             _event("cudaLaunchKernel", 5, 1, cat="cuda_runtime", args={"correlation": 2}),
             _event("Memcpy DtoD", 30, 5, cat="gpu_memcpy", pid=0, args={**place, "correlation": 1}),
-            _event("ncclKernel_AllReduce", 40, 5, cat="kernel", pid=0, args={**place, "correlation": 2}),
+            _event(
+                "ncclKernel_AllReduce", 40, 5, cat="kernel", pid=0, args={**place, "correlation": 2}
+            ),
         )
         .records[0]
         .record

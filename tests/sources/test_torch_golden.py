@@ -21,7 +21,12 @@ from stepscope.sources.content import head
 GOLDEN = SHARED / "golden" / "torch"
 TRACES = sorted(p.name for p in GOLDEN.iterdir()) if GOLDEN.is_dir() else ["absent"]
 FIELDS = ("calls", "total_ns", "self_ns", "dev_self_ns", "dev_total_ns")
-MICROS = ("total_cpu_exec_micros", "cpu_exec_micros", "accelerator_exec_micros", "total_accelerator_exec_micros")
+MICROS = (
+    "total_cpu_exec_micros",
+    "cpu_exec_micros",
+    "accelerator_exec_micros",
+    "total_accelerator_exec_micros",
+)
 """The op view's names of the fields after the first."""
 WHY = {"no_launch": torch_trace.NO_LAUNCH, "launch_outside_op": torch_trace.OUTSIDE_OP}
 
@@ -43,7 +48,11 @@ def _key(text: str) -> tuple[str, ...]:
     """The reference's key, with the category of today. Steps were ops in the first exports, and are annotations now."""
     category, name, *shape = text.split("\t")
     is_step = name.startswith("ProfilerStep#")
-    return ("user_annotation" if category == "user_annotation" or is_step else "cpu_op", name, *shape)
+    return (
+        "user_annotation" if category == "user_annotation" or is_step else "cpu_op",
+        name,
+        *shape,
+    )
 
 
 def test_every_figure_equals_the_reference(case: tuple[str, dict, Profile]) -> None:
@@ -52,7 +61,9 @@ def test_every_figure_equals_the_reference(case: tuple[str, dict, Profile]) -> N
     found = tables(profile)
     right = right_walk(name)
     expected = right.table()
-    assert {key: row for key, row in found.ops.items() if key in expected or key[0] == "cpu_op"} == expected
+    assert {
+        key: row for key, row in found.ops.items() if key in expected or key[0] == "cpu_op"
+    } == expected
     by_shape = right.table(by_shape=True)
     assert {key: row for key, row in found.ops_by_shape.items() if key[:2] in expected} == by_shape
     device: dict[str, tuple[int, int]] = {}
@@ -64,12 +75,18 @@ def test_every_figure_equals_the_reference(case: tuple[str, dict, Profile]) -> N
     assert found.unattributed == {why: tuple(row) for why, row in right.unattributed.items()}
 
 
-def test_a_plain_walk_by_the_rules_of_the_reference_finds_the_reference(case: tuple[str, dict, Profile]) -> None:
+def test_a_plain_walk_by_the_rules_of_the_reference_finds_the_reference(
+    case: tuple[str, dict, Profile],
+) -> None:
     """The walk that the right answers come from is itself checked: by the old rules it finds the old answers."""
     name, reference, _ = case
     found = walk(trace_path(name), as_reference=True)
-    assert found.table() == {_key(key): tuple(row[f] for f in FIELDS) for key, row in reference["ops"].items()}
-    by_shape = {_key(key): tuple(row[f] for f in FIELDS) for key, row in reference["ops_by_shape"].items()}
+    assert found.table() == {
+        _key(key): tuple(row[f] for f in FIELDS) for key, row in reference["ops"].items()
+    }
+    by_shape = {
+        _key(key): tuple(row[f] for f in FIELDS) for key, row in reference["ops_by_shape"].items()
+    }
     assert found.table(by_shape=True) == by_shape
     assert found.kernel_by_op == reference["kernel_by_op_ns"]
     if name != JOINED_BY_ABSENCE:
@@ -81,8 +98,14 @@ def test_work_that_names_no_launch_is_not_given_one(shared: Path) -> None:
     path = shared / "data" / "torch" / (JOINED_BY_ABSENCE.replace("~", "/") + ".json.gz")
     profile = torch_trace.read(path).records[0].record
     events = json.loads(gzip.decompress(path.read_bytes()))["traceEvents"]
-    silent = [e for e in events if e.get("cat") == "mtia_ccp_events" and "correlation" not in e["args"]]
-    calls = [e for e in events if e.get("cat") == "mtia_runtime" and "correlation" not in e.get("args", {})]
+    silent = [
+        e for e in events if e.get("cat") == "mtia_ccp_events" and "correlation" not in e["args"]
+    ]
+    calls = [
+        e
+        for e in events
+        if e.get("cat") == "mtia_runtime" and "correlation" not in e.get("args", {})
+    ]
     assert (len(silent), len(calls)) == (322, 13)
     # All of the work started before the call that the reference gives it to, so that cannot have launched it.
     assert all(event["ts"] < calls[-1]["ts"] for event in silent)
@@ -92,7 +115,11 @@ def test_work_that_names_no_launch_is_not_given_one(shared: Path) -> None:
 
 def _unattributed(reference: dict) -> dict[str, tuple[int, int]]:
     given = reference["unattributed"]
-    return {why: (given[f"{key}_n"], given[f"{key}_ns"]) for key, why in WHY.items() if f"{key}_n" in given}
+    return {
+        why: (given[f"{key}_n"], given[f"{key}_ns"])
+        for key, why in WHY.items()
+        if f"{key}_n" in given
+    }
 
 
 def test_the_op_view_shows_the_same(case: tuple[str, dict, Profile]) -> None:
@@ -103,9 +130,13 @@ def test_the_op_view_shows_the_same(case: tuple[str, dict, Profile]) -> None:
         shown.setdefault(row["name"], []).append(figures)
     expected: dict[str, tuple[int, ...]] = {}
     for (_, name), row in right_walk(trace).table(outermost=True).items():
-        expected[name] = tuple(map(sum, zip(expected.get(name, (0,) * len(FIELDS)), row, strict=True)))
+        expected[name] = tuple(
+            map(sum, zip(expected.get(name, (0,) * len(FIELDS)), row, strict=True))
+        )
     # A kernel may have the name of the op that launches it, in a row of its own.
-    assert {name: figures for name, figures in expected.items() if figures not in shown.get(name, [])} == {}
+    assert {
+        name: figures for name, figures in expected.items() if figures not in shown.get(name, [])
+    } == {}
 
 
 def test_steps_equal_the_reference(case: tuple[str, dict, Profile]) -> None:
@@ -114,7 +145,11 @@ def test_steps_equal_the_reference(case: tuple[str, dict, Profile]) -> None:
     if not reference["steps"]:
         # Without profiler steps, those of serving engines are steps: the outermost.
         iterations = [row for row in right_walk(trace).rows if ITERATION.fullmatch(row.name)]
-        outermost = [row for row in iterations if row.parent is None or not ITERATION.fullmatch(row.parent.name)]
+        outermost = [
+            row
+            for row in iterations
+            if row.parent is None or not ITERATION.fullmatch(row.parent.name)
+        ]
         found = [texts[name] for name in steps.name]
         assert found == [row.name for row in outermost]
         assert steps.duration_ticks.tolist() == [row.duration for row in outermost]
@@ -133,12 +168,19 @@ def test_the_record_survives_storing(case: tuple[str, dict, Profile]) -> None:
     assert decode(Profile, [element.body for element in encode(profile)]) == profile
 
 
-@pytest.mark.parametrize("name", ["conv_full/worker0.1795977105245", "gpt_full/worker0.1795977119212"])
+@pytest.mark.parametrize(
+    "name", ["conv_full/worker0.1795977105245", "gpt_full/worker0.1795977119212"]
+)
 def test_sequence_numbers_link_as_the_arrows_do(name: str, shared: Path, tmp_path: Path) -> None:
-    text = gzip.decompress((shared / "data" / "torch" / "generated" / f"{name}.pt.trace.json.gz").read_bytes())
+    text = gzip.decompress(
+        (shared / "data" / "torch" / "generated" / f"{name}.pt.trace.json.gz").read_bytes()
+    )
     (tmp_path / "arrows.json").write_bytes(text)
     (tmp_path / "numbers.json").write_bytes(text.replace(b'"fwdbwd"', b'"other"'))
-    arrows, numbers = (torch_trace.read(tmp_path / file).records[0].record for file in ("arrows.json", "numbers.json"))
+    arrows, numbers = (
+        torch_trace.read(tmp_path / file).records[0].record
+        for file in ("arrows.json", "numbers.json")
+    )
     assert len(arrows.links) > 50
     assert numbers.links == arrows.links
 

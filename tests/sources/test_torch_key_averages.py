@@ -64,13 +64,17 @@ def _folded(name: str, group: str) -> dict[tuple[str, ...], Row]:
     for key, (calls, total, own, *_) in getattr(found, group).items():
         fold = reference.get("\t".join(key), {})
         shown = (*key[:2], *(_as_torch_shows(shape) for shape in key[2:]))
-        rows[shown].append((calls - fold.get("folded_calls", 0), total - fold.get("folded_total_ns", 0), own))
+        rows[shown].append(
+            (calls - fold.get("folded_calls", 0), total - fold.get("folded_total_ns", 0), own)
+        )
     return {key: _sum(several) for key, several in rows.items()}
 
 
 def _as_torch_shows(shape: str) -> str:
     """A list of tensors is shown as []; the trace has its tensors' shapes."""
-    return json.dumps([[] if part and isinstance(part[0], list) else part for part in json.loads(shape)])
+    return json.dumps(
+        [[] if part and isinstance(part[0], list) else part for part in json.loads(shape)]
+    )
 
 
 def _ours(name: str, group: str) -> dict[tuple[str, ...], Row]:
@@ -82,25 +86,41 @@ def _ours(name: str, group: str) -> dict[tuple[str, ...], Row]:
 
 
 def _key(row: dict[str, Any]) -> tuple[str, str]:
-    kind = "user_annotation" if row["is_user_annotation"] or row["key"].startswith("nn.Module: ") else "cpu_op"
+    kind = (
+        "user_annotation"
+        if row["is_user_annotation"] or row["key"].startswith("nn.Module: ")
+        else "cpu_op"
+    )
     return kind, row["key"].removeprefix("nn.Module: ")
 
 
 def _times(row: dict[str, Any]) -> Row:
-    return row["count"], round(row["cpu_time_total"] * 1000), round(row["self_cpu_time_total"] * 1000)
+    return (
+        row["count"],
+        round(row["cpu_time_total"] * 1000),
+        round(row["self_cpu_time_total"] * 1000),
+    )
 
 
 def _difference(row: dict[str, Any], ours: dict[tuple[str, ...], Row], has_frames: bool) -> str:
     """Why a row of torch's is not one of ours; '' where it is, and the rows where nothing says why."""
     key, times = _key(row), _times(row)
     if key[1] == "ProfilerStep*":
-        steps = _sum(steps for (_, name, *_), steps in ours.items() if name.startswith("ProfilerStep#"))
-        return STEPS if steps[:2] == times[:2] and (has_frames or steps == times) else f"{steps} {row}"
+        steps = _sum(
+            steps for (_, name, *_), steps in ours.items() if name.startswith("ProfilerStep#")
+        )
+        return (
+            STEPS if steps[:2] == times[:2] and (has_frames or steps == times) else f"{steps} {row}"
+        )
     if key not in ours:
         return FRAMES if has_frames and _FRAME.fullmatch(row["key"]) else f"not found: {row}"
     if ours[key] == times:
         return ""
-    return RANGES if has_frames and key[0] == "user_annotation" and ours[key][:2] == times[:2] else f"{ours[key]} {row}"
+    return (
+        RANGES
+        if has_frames and key[0] == "user_annotation" and ours[key][:2] == times[:2]
+        else f"{ours[key]} {row}"
+    )
 
 
 @pytest.mark.usefixtures("shared")
@@ -119,9 +139,15 @@ def test_calls_and_times_of_every_row_of_torch_are_ours(name: str) -> None:
 def test_ops_by_input_shape_are_those_of_torch(name: str) -> None:
     ours = _ours(name, "ops_by_shape")
     rows = [
-        row for row in _golden(name, "torch.key_averages")["key_averages_by_input_shape"] if _key(row)[0] == "cpu_op"
+        row
+        for row in _golden(name, "torch.key_averages")["key_averages_by_input_shape"]
+        if _key(row)[0] == "cpu_op"
     ]
-    shaped = {(*_key(row), json.dumps(row["input_shapes"])): _times(row) for row in rows if row.get("input_shapes")}
+    shaped = {
+        (*_key(row), json.dumps(row["input_shapes"])): _times(row)
+        for row in rows
+        if row.get("input_shapes")
+    }
     print(f"{name}: {len(shaped)} ops by input shape")
     assert {key: ours.get(key) for key in shaped} == shaped
 
@@ -138,11 +164,27 @@ def test_memory_of_every_op_is_that_of_torch(name: str) -> None:
     why: Counter[str] = Counter()
     for row in rows:
         if row["key"] in kinds:
-            own, total = (ops.get(row["key"], {}).get(field, 0) for field in ("self_increase_bytes", "increase_bytes"))
-            same_own, same_total = own == row["self_cpu_memory_usage"], total == row["cpu_memory_usage"]
-            in_range = kinds[row["key"]] == "user_annotation" and same_total and _profile(name).has_traces
+            own, total = (
+                ops.get(row["key"], {}).get(field, 0)
+                for field in ("self_increase_bytes", "increase_bytes")
+            )
+            same_own, same_total = (
+                own == row["self_cpu_memory_usage"],
+                total == row["cpu_memory_usage"],
+            )
+            in_range = (
+                kinds[row["key"]] == "user_annotation" and same_total and _profile(name).has_traces
+            )
             in_itself = same_own and 0 < total < row["cpu_memory_usage"]
-            why["" if same_own and same_total else RANGES if in_range else RECURSION if in_itself else str(row)] += 1
+            why[
+                ""
+                if same_own and same_total
+                else RANGES
+                if in_range
+                else RECURSION
+                if in_itself
+                else str(row)
+            ] += 1
     print(f"{name}: memory of {why.pop('', 0)} ops and ranges is that of torch; {dict(why)}")
     assert set(why) <= {RANGES, RECURSION}
 

@@ -43,14 +43,18 @@ def said(profile: Profile) -> list[str]:
 
 def of_lists(count: int = SIZE // 350) -> str:
     objects = [{"name": number} for number in range(20)]
-    return HEAD + ", ".join(json.dumps(op(number, objects=objects)) for number in range(count)) + "]}"
+    return (
+        HEAD + ", ".join(json.dumps(op(number, objects=objects)) for number in range(count)) + "]}"
+    )
 
 
 HOSTILE: dict[str, Callable[[], str]] = {
     "blanks in an event": lambda: HEAD + '{"ph": "X", "name": "a"' + " " * SIZE + 'x, "ts": 1}]}',
     "blanks before a brace": lambda: HEAD + EVENT + ', "args": {}' + " " * SIZE + "x}]}",
     "blanks after the list": lambda: HEAD + '{"ph": "X", "name": "a", "ts": 1}]' + " " * SIZE + "x",
-    "escaped quotes": lambda: HEAD + '{"ph": "X", "name": "' + '\\"' * (SIZE // 2) + 'x, "ts": 1}]}',
+    "escaped quotes": lambda: (
+        HEAD + '{"ph": "X", "name": "' + '\\"' * (SIZE // 2) + 'x, "ts": 1}]}'
+    ),
     "the key of a name": lambda: HEAD + '{"ph": "X", ' + '"name": "' * (SIZE // 9) + "x}]}",
     "the key of arguments": lambda: HEAD + '{"ph": "X", ' + '"args": {' * (SIZE // 9) + "x}]}",
     "openings in openings": lambda: HEAD + '{"name": ' * (SIZE // 9) + "x}]}",
@@ -60,7 +64,12 @@ HOSTILE: dict[str, Callable[[], str]] = {
     "ends of lists": lambda: HEAD + EVENT + '}], "' * (SIZE // 5) + "x}]}",
     "backslashes": lambda: HEAD + '{"ph": "X", "name": "a"b' + "\\" * SIZE + '", "ts": 1}]}',
     "quotes": lambda: HEAD + EVENT + '"' * SIZE + "}]}",
-    "words": lambda: HEAD + '{"ph": "X", "name": "a", "ts": 1, "args": {"x": [' + "nan, " * (SIZE // 5) + "y]}}]}",
+    "words": lambda: (
+        HEAD
+        + '{"ph": "X", "name": "a", "ts": 1, "args": {"x": ['
+        + "nan, " * (SIZE // 5)
+        + "y]}}]}"
+    ),
 }
 
 
@@ -113,7 +122,11 @@ def test_two_writers_of_one_file_make_no_events_up(cut: tuple[int, int], tmp_pat
 @pytest.mark.parametrize("seed", range(12))
 def test_a_flipped_bit_in_a_small_gzip_gives_what_precedes_it(seed: int, tmp_path: Path) -> None:
     text = (
-        HEAD + ", ".join(json.dumps(op(number, tag=str(zlib.crc32(bytes([number]))))) for number in range(100)) + "]}"
+        HEAD
+        + ", ".join(
+            json.dumps(op(number, tag=str(zlib.crc32(bytes([number]))))) for number in range(100)
+        )
+        + "]}"
     )
     packed = bytearray(gzip.compress(text.encode()))
     place = len(packed) // 2 + seed * 17

@@ -48,10 +48,20 @@ def events(top: list[Call]) -> list[dict[str, Any]]:
     todo: list[tuple[Call, int | None]] = [(call, None) for call in top]
     while todo:
         call, frame = todo.pop()
-        event = {"ph": "X", "pid": 1, "tid": 1, "ts": call.start, "dur": call.end - call.start, "name": name(call)}
+        event = {
+            "ph": "X",
+            "pid": 1,
+            "tid": 1,
+            "ts": call.start,
+            "dur": call.end - call.start,
+            "name": name(call),
+        }
         if call.kind == "module":
             number = next(ids)
-            event |= {"cat": "python_function", "args": {"Python id": number, "Python parent id": frame}}
+            event |= {
+                "cat": "python_function",
+                "args": {"Python id": number, "Python parent id": frame},
+            }
             frame = number
         else:
             event["cat"] = call.kind
@@ -61,7 +71,9 @@ def events(top: list[Call]) -> list[dict[str, Any]]:
 
 
 def name(call: Call) -> str:
-    return {"cpu_op": "aten::op", "user_annotation": "range", "module": "nn.Module: Net_0"}[call.kind]
+    return {"cpu_op": "aten::op", "user_annotation": "range", "module": "nn.Module: Net_0"}[
+        call.kind
+    ]
 
 
 def scope_times(top: list[Call]) -> Counter[str]:
@@ -91,7 +103,9 @@ def totals(result: ViewResult) -> Counter[str]:
     found: Counter[str] = Counter()
     names = result.names(range(len(result)))
     paths: list[str] = []
-    for row, (parent, total) in enumerate(zip(result.parent, result.exact("total_cpu_exec_micros"), strict=True)):
+    for row, (parent, total) in enumerate(
+        zip(result.parent, result.exact("total_cpu_exec_micros"), strict=True)
+    ):
         paths.append(f"{paths[parent]}/{names[row]}" if row else "")
         if row and names[row] != "aten::op":
             found[paths[row]] += int(total)
@@ -106,7 +120,10 @@ def test_a_scope_costs_what_its_calls_took(seed: int) -> None:
     assert totals(result) == scope_times(top)
     elapsed = sum(1000 * (call.end - call.start) for call in top)
     for view in ("scope", "op", "code", "graph"):
-        assert int(engine.analyze(ViewsOptions(view=view)).exact("total_cpu_exec_micros")[0]) == elapsed
+        assert (
+            int(engine.analyze(ViewsOptions(view=view)).exact("total_cpu_exec_micros")[0])
+            == elapsed
+        )
 
 
 @pytest.mark.usefixtures("shared")

@@ -25,21 +25,54 @@ from stepscope.sources.torch_trace.python import parse_frame
 BASE_NS = 1_790_000_000_000_000_000
 
 
-def op(name: str, start: float, duration: float, *, tid: int = 1, cat: str = "cpu_op", **args: Any) -> dict[str, Any]:
-    return {"ph": "X", "cat": cat, "name": name, "pid": 1, "tid": tid, "ts": start, "dur": duration, "args": args}
+def op(
+    name: str, start: float, duration: float, *, tid: int = 1, cat: str = "cpu_op", **args: Any
+) -> dict[str, Any]:
+    return {
+        "ph": "X",
+        "cat": cat,
+        "name": name,
+        "pid": 1,
+        "tid": tid,
+        "ts": start,
+        "dur": duration,
+        "args": args,
+    }
 
 
 def launch(correlation: int, start: float, duration: float = 1, *, tid: int = 1) -> dict[str, Any]:
-    return op("cudaLaunchKernel", start, duration, tid=tid, cat="cuda_runtime", correlation=correlation)
+    return op(
+        "cudaLaunchKernel", start, duration, tid=tid, cat="cuda_runtime", correlation=correlation
+    )
 
 
-def kernel(name: str, correlation: int, start: float, duration: float, **args: Any) -> dict[str, Any]:
-    event = op(name, start, duration, tid=7, cat="kernel", correlation=correlation, device=0, stream=7, **args)
+def kernel(
+    name: str, correlation: int, start: float, duration: float, **args: Any
+) -> dict[str, Any]:
+    event = op(
+        name,
+        start,
+        duration,
+        tid=7,
+        cat="kernel",
+        correlation=correlation,
+        device=0,
+        stream=7,
+        **args,
+    )
     return {**event, "pid": 0}
 
 
-def frame(name: str, start: float, duration: float, number: int, parent: int | None) -> dict[str, Any]:
-    return op(name, start, duration, cat="python_function", **{"Python id": number, "Python parent id": parent})
+def frame(
+    name: str, start: float, duration: float, number: int, parent: int | None
+) -> dict[str, Any]:
+    return op(
+        name,
+        start,
+        duration,
+        cat="python_function",
+        **{"Python id": number, "Python parent id": parent},
+    )
 
 
 def step(number: int, start: float, duration: float) -> dict[str, Any]:
@@ -47,7 +80,11 @@ def step(number: int, start: float, duration: float) -> dict[str, Any]:
 
 
 def write(path: Path, events: list[dict[str, Any]], **top: Any) -> Path:
-    path.write_text(json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": BASE_NS, **top, "traceEvents": events}))
+    path.write_text(
+        json.dumps(
+            {"schemaVersion": 1, "baseTimeNanoseconds": BASE_NS, **top, "traceEvents": events}
+        )
+    )
     return path
 
 
@@ -67,7 +104,9 @@ def losses(profile: Profile) -> str:
 
 
 def test_self_time_is_without_direct_children(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, op("inner", 12, 3), op("outer", 10, 20), op("inner", 11, 18), op("inner", 40, 1))
+    profile = profile_of(
+        tmp_path, op("inner", 12, 3), op("outer", 10, 20), op("inner", 11, 18), op("inner", 40, 1)
+    )
     found = tables(profile).ops
     assert found["cpu_op", "outer"] == (1, 20_000, 2_000, 0, 0)
     assert found["cpu_op", "inner"] == (3, 22_000, 19_000, 0, 0)
@@ -76,20 +115,40 @@ def test_self_time_is_without_direct_children(tmp_path: Path) -> None:
 def test_call_paths_are_nodes(tmp_path: Path) -> None:
     shapes = {"Input Dims": [[2, 3], []]}
     profile = profile_of(
-        tmp_path, op("a", 0, 10), op("b", 1, 2), op("b", 4, 2), op("b", 7, 2, **shapes), op("b", 20, 5), op("a", 30, 5)
+        tmp_path,
+        op("a", 0, 10),
+        op("b", 1, 2),
+        op("b", 4, 2),
+        op("b", 7, 2, **shapes),
+        op("b", 20, 5),
+        op("a", 30, 5),
     )
     nodes, texts = profile.nodes, list(profile.strings)
     rows = [
-        (texts[name], texts[nodes.name[caller]] if caller >= 0 else "", texts[shape] if shape >= 0 else "")
+        (
+            texts[name],
+            texts[nodes.name[caller]] if caller >= 0 else "",
+            texts[shape] if shape >= 0 else "",
+        )
         for name, caller, shape in zip(nodes.name, nodes.caller, nodes.input_shape, strict=True)
     ]
-    assert sorted(rows) == [("a", "", ""), ("b", "", ""), ("b", "a", ""), ("b", "a", "[[2, 3], []]")]
+    assert sorted(rows) == [
+        ("a", "", ""),
+        ("b", "", ""),
+        ("b", "a", ""),
+        ("b", "a", "[[2, 3], []]"),
+    ]
 
 
 def test_a_range_that_outlasts_its_parent_is_clipped(tmp_path: Path) -> None:
     profile = profile_of(tmp_path, op("a", 0, 10), op("b", 5, 10), op("c", 12, 1), op("d", 20, 4))
     ops = {name: figures[:3] for (_, name), figures in tables(profile).ops.items()}
-    assert ops == {"a": (1, 10_000, 5_000), "b": (1, 5_000, 5_000), "c": (1, 0, 0), "d": (1, 4_000, 4_000)}
+    assert ops == {
+        "a": (1, 10_000, 5_000),
+        "b": (1, 5_000, 5_000),
+        "c": (1, 0, 0),
+        "d": (1, 4_000, 4_000),
+    }
     assert losses(profile) == (
         "2 host ranges cross the end of another; StepScope clips them there. The largest overrun is b (5 us)"
     )
@@ -125,11 +184,16 @@ def test_device_time_follows_correlation_to_the_innermost_op(tmp_path: Path) -> 
     assert found.ops["cpu_op", "outer"][3:] == (0, 6_000)
     assert found.ops["user_annotation", "range"][3:] == (2_000, 6_000)
     assert found.kernel_by_op == {"k": {"inner": 4_000, "range": 2_000}}
-    assert found.unattributed == {torch_trace.NO_LAUNCH: (1, 3_000), torch_trace.OUTSIDE_OP: (1, 8_000)}
+    assert found.unattributed == {
+        torch_trace.NO_LAUNCH: (1, 3_000),
+        torch_trace.OUTSIDE_OP: (1, 8_000),
+    }
 
 
 def test_one_launch_may_start_many_kernels(tmp_path: Path) -> None:
-    profile = profile_of(tmp_path, op("a", 0, 9), launch(1, 2), kernel("k", 1, 10, 2), kernel("k", 1, 13, 2))
+    profile = profile_of(
+        tmp_path, op("a", 0, 9), launch(1, 2), kernel("k", 1, 10, 2), kernel("k", 1, 13, 2)
+    )
     assert tables(profile).ops["cpu_op", "a"][3] == 4_000
     links = profile.links
     assert links.kind.tolist() == [LinkKind.LAUNCH]
@@ -193,16 +257,24 @@ def test_modules_are_without_inner_modules_and_ops(tmp_path: Path) -> None:
         frame("nn.Module: Linear_0", 10, 20, 2, 1),
         op("a", 12, 6),
     )
-    own = dict(zip(profile.node_steps.node.tolist(), profile.node_steps.host_ticks.tolist(), strict=True))
+    own = dict(
+        zip(profile.node_steps.node.tolist(), profile.node_steps.host_ticks.tolist(), strict=True)
+    )
     texts, nodes = list(profile.strings), profile.nodes
-    modules = {texts[nodes.name[n]]: own[n] for n in np.flatnonzero(nodes.kind == NodeKind.SCOPE).tolist()}
+    modules = {
+        texts[nodes.name[n]]: own[n] for n in np.flatnonzero(nodes.kind == NodeKind.SCOPE).tolist()
+    }
     assert modules == {"Net_0": 25_000, "Linear_0": 14_000}
 
 
 def test_call_stacks_of_older_traces_are_read(tmp_path: Path) -> None:
     stack = "lib/nn.py(20): linear;train.py(7): main;"
     profile = profile_of(tmp_path, op("a", 0, 9, **{"Call stack": stack}), op("b", 1, 2))
-    assert stacks_of(profile, "b") == stacks_of(profile, "a") == {("train.py:7:main", "lib/nn.py:20:linear")}
+    assert (
+        stacks_of(profile, "b")
+        == stacks_of(profile, "a")
+        == {("train.py:7:main", "lib/nn.py:20:linear")}
+    )
 
 
 def test_frames_without_a_file_lose_their_address() -> None:
@@ -234,7 +306,10 @@ def test_forward_and_backward_are_linked(tmp_path: Path) -> None:
 
 
 def test_without_arrows_sequence_numbers_link(tmp_path: Path) -> None:
-    made, runs = {"Sequence number": 4, "Fwd thread id": 0}, {"Sequence number": 4, "Fwd thread id": 1}
+    made, runs = (
+        {"Sequence number": 4, "Fwd thread id": 0},
+        {"Sequence number": 4, "Fwd thread id": 1},
+    )
     profile = profile_of(
         tmp_path,
         op("aten::conv2d", 0, 9, **made),
@@ -245,7 +320,10 @@ def test_without_arrows_sequence_numbers_link(tmp_path: Path) -> None:
     )
     texts, links = list(profile.strings), profile.links
     ends = np.concatenate([links.source, links.target])
-    assert [texts[name] for name in profile.nodes.name[ends]] == ["aten::convolution", "ConvolutionBackward0"]
+    assert [texts[name] for name in profile.nodes.name[ends]] == [
+        "aten::convolution",
+        "ConvolutionBackward0",
+    ]
 
 
 def memory(
@@ -259,7 +337,15 @@ def memory(
         "Total Allocated": 0,
         "Total Reserved": 0,
     }
-    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": start, "args": args}
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": start,
+        "args": args,
+    }
 
 
 def test_memory_is_held_by_the_op_that_allocated_it(tmp_path: Path) -> None:
@@ -287,22 +373,41 @@ def test_memory_is_held_by_the_op_that_allocated_it(tmp_path: Path) -> None:
         )
     }
     assert held == {"a": [150, 150, 50], "b": [40, 40, 40]}
-    assert {texts[d] for d in profile.allocations.device} == {"CPU", "privateuseone:1", "device77:1"}
+    assert {texts[d] for d in profile.allocations.device} == {
+        "CPU",
+        "privateuseone:1",
+        "device77:1",
+    }
 
 
 def test_kernels_keep_how_they_were_launched(tmp_path: Path) -> None:
-    shape = {"grid": [2, 1, 1], "block": [64, 1, 1], "registers per thread": 40, "queued": 3, "dtype": "Float"}
+    shape = {
+        "grid": [2, 1, 1],
+        "block": [64, 1, 1],
+        "registers per thread": 40,
+        "queued": 3,
+        "dtype": "Float",
+    }
     profile = profile_of(tmp_path, op("a", 0, 9), launch(1, 2), kernel("k", 1, 10, 2, **shape))
     node = int(np.flatnonzero(profile.nodes.kind == NodeKind.DEVICE)[0])
     said = {key: value for (at, key), value in attributes(profile).items() if at == node}
-    assert said == {"grid": "[2, 1, 1]", "block": "[64, 1, 1]", "registers per thread": "40", "dtype": "Float"}
+    assert said == {
+        "grid": "[2, 1, 1]",
+        "block": "[64, 1, 1]",
+        "registers per thread": "40",
+        "dtype": "Float",
+    }
 
 
 def test_threads_and_streams_are_lanes(tmp_path: Path) -> None:
     name = {"ph": "M", "name": "thread_name", "pid": 1, "tid": 1, "ts": 0, "args": {"name": "main"}}
-    profile = profile_of(tmp_path, name, op("a", 0, 9), op("b", 0, 9, tid=2), launch(1, 2), kernel("k", 1, 10, 2))
+    profile = profile_of(
+        tmp_path, name, op("a", 0, 9), op("b", 0, 9, tid=2), launch(1, 2), kernel("k", 1, 10, 2)
+    )
     texts, lanes = list(profile.strings), profile.lanes
-    shown = [(texts[device], texts[lane]) for device, lane in zip(lanes.device, lanes.name, strict=True)]
+    shown = [
+        (texts[device], texts[lane]) for device, lane in zip(lanes.device, lanes.name, strict=True)
+    ]
     assert shown == [("CPU", "main"), ("CPU", "thread 2"), ("GPU0", "stream 7")]
 
 
@@ -317,13 +422,24 @@ def test_the_header_says_rank_and_anchor_but_nothing_private(tmp_path: Path) -> 
     )
     imported = torch_trace.read(path)
     header = imported.records[0].record.header
-    assert (header.rank, header.world_size, header.host, header.wall_anchor_ns) == (2, 8, "node3", BASE_NS + 5_000)
+    assert (header.rank, header.world_size, header.host, header.wall_anchor_ns) == (
+        2,
+        8,
+        "node3",
+        BASE_NS + 5_000,
+    )
     assert imported.run == "node3_417"
     assert "secret" not in repr(header) + "".join(imported.records[0].record.strings)
 
 
 def test_devices_are_described(tmp_path: Path) -> None:
-    device = {"id": 1, "name": "NVIDIA B200", "totalGlobalMem": 191503138816, "computeMajor": 10, "numSms": 148}
+    device = {
+        "id": 1,
+        "name": "NVIDIA B200",
+        "totalGlobalMem": 191503138816,
+        "computeMajor": 10,
+        "numSms": 148,
+    }
     profile = profile_of(tmp_path, op("a", 0, 1), deviceProperties=[device])
     devices, texts = profile.devices, list(profile.strings)
     assert [texts[devices.name[0]], texts[devices.model[0]]] == ["GPU1", "NVIDIA B200"]
@@ -335,7 +451,10 @@ def test_properties_may_stand_behind_the_events(tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     path.write_text(
         json.dumps(
-            {"traceEvents": [op("a", 0, 1)], "deviceProperties": [{"id": 0, "name": "x"}, {"id": 1, "name": "y"}]}
+            {
+                "traceEvents": [op("a", 0, 1)],
+                "deviceProperties": [{"id": 0, "name": "x"}, {"id": 1, "name": "y"}],
+            }
         )[:-1]
         + f', "baseTimeNanoseconds": {BASE_NS}}}'
     )
@@ -352,7 +471,9 @@ def test_batches_may_be_cut_anywhere(
     tricky = {"Call stack": 'x.py(1): f}, {"ph": "X"};', "list": [{"ph": 1}, {"ph": 2}]}
     events = [op(f"op {i}", 10 * i, 5, **tricky) for i in range(40)]
     path = tmp_path / "t.json"
-    path.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events, "traceName": "]}, {"}, indent=indent))
+    path.write_text(
+        json.dumps({"schemaVersion": 1, "traceEvents": events, "traceName": "]}, {"}, indent=indent)
+    )
     whole = read(path)
     monkeypatch.setattr(torch_trace_bytes, "READ_BYTES", size)
     assert read(path) == whole
@@ -377,7 +498,9 @@ def test_one_broken_event_costs_itself(tmp_path: Path) -> None:
 
 
 def test_windows_paths_are_read_literally(tmp_path: Path) -> None:
-    text = json.dumps({"schemaVersion": 1, "traceEvents": [frame("FRAME", 0, 9, 1, None), op("a", 1, 2)]})
+    text = json.dumps(
+        {"schemaVersion": 1, "traceEvents": [frame("FRAME", 0, 9, 1, None), op("a", 1, 2)]}
+    )
     path = tmp_path / "t.json"
     path.write_text(text.replace("FRAME", r"C:\new\torch\_ops.py(3): f"))
     assert stacks_of(read(path), "a") == {(r"C:\new\torch\_ops.py:3:f",)}
@@ -421,7 +544,12 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
         torch_trace.read(tmp_path / "empty.json")
 
 
-@given(st.lists(st.tuples(st.integers(0, 9_223_372_036_854_774), st.integers(0, 999), st.integers(0, 3)), max_size=30))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, 9_223_372_036_854_774), st.integers(0, 999), st.integers(0, 3)),
+        max_size=30,
+    )
+)
 def test_times_are_exact(numbers: list[tuple[int, int, int]]) -> None:
     texts, expected = [], []
     for micros, nanos, decimals in numbers:
@@ -432,7 +560,17 @@ def test_times_are_exact(numbers: list[tuple[int, int, int]]) -> None:
 
 
 def test_odd_times_are_understood() -> None:
-    texts = [b'"5.5"', b"1e3", b"-5", b"null", b"", b"NaN", b"0.0015", b"1e999999999", b"9223372036854775.808"]
+    texts = [
+        b'"5.5"',
+        b"1e3",
+        b"-5",
+        b"null",
+        b"",
+        b"NaN",
+        b"0.0015",
+        b"1e999999999",
+        b"9223372036854775.808",
+    ]
     expected = [5500, 1_000_000, -5000, MISSING, MISSING, MISSING, 2, MISSING, MISSING]
     assert nanoseconds(texts).tolist() == expected
 
@@ -444,7 +582,9 @@ def test_an_event_without_a_duration_takes_none(tmp_path: Path) -> None:
 
 
 def test_endless_nesting_costs_one_event(tmp_path: Path) -> None:
-    text = json.dumps({"schemaVersion": 1, "traceEvents": [op("a", 0, 5, shape="DEEP"), op("b", 10, 5)]})
+    text = json.dumps(
+        {"schemaVersion": 1, "traceEvents": [op("a", 0, 5, shape="DEEP"), op("b", 10, 5)]}
+    )
     path = tmp_path / "t.json"
     path.write_text(text.replace('"DEEP"', "[" * 100_000 + "]" * 100_000))
     assert ("cpu_op", "b") in tables(read(path)).ops
@@ -465,7 +605,20 @@ def test_any_damage_is_read_or_refused(seed: int, tmp_path: Path) -> None:
     for _ in range(chance.randint(1, 5)):
         at = chance.randrange(len(damaged))
         token = chance.choice(
-            [b'"', b"{", b"}", b"[", b"]", b",", b"null", b"1e999", b"\\", b"\x00", b"\xff", b'"ts":']
+            [
+                b'"',
+                b"{",
+                b"}",
+                b"[",
+                b"]",
+                b",",
+                b"null",
+                b"1e999",
+                b"\\",
+                b"\x00",
+                b"\xff",
+                b'"ts":',
+            ]
         )
         damaged[at : at + chance.choice([0, 1, 30])] = token
     path = tmp_path / "damaged.json"
@@ -475,7 +628,12 @@ def test_any_damage_is_read_or_refused(seed: int, tmp_path: Path) -> None:
 
 
 def test_half_a_surrogate_pair_in_the_header_costs_that_value(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.json", [op("a", 5, 9)], baseTimeNanoseconds="\ud800", distributedInfo={"rank": 2})
+    path = write(
+        tmp_path / "a.json",
+        [op("a", 5, 9)],
+        baseTimeNanoseconds="\ud800",
+        distributedInfo={"rank": 2},
+    )
     profile = read(path)
     assert profile.header.rank == 2
     assert "time base" in losses(profile)

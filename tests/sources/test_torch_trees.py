@@ -7,10 +7,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from stepscope.sources.torch_trace.trees import Ranges, depths, distinct, nearest, nest, nesting_order, paths, self_time
+from stepscope.sources.torch_trace.trees import (
+    Ranges,
+    depths,
+    distinct,
+    nearest,
+    nest,
+    nesting_order,
+    paths,
+    self_time,
+)
 
 ranges = st.lists(st.tuples(st.integers(0, 2), st.integers(0, 40), st.integers(0, 20)), max_size=40)
-parents = st.lists(st.integers(0, 1_000), max_size=40).map(lambda picks: [p % (i + 1) - 1 for i, p in enumerate(picks)])
+parents = st.lists(st.integers(0, 1_000), max_size=40).map(
+    lambda picks: [p % (i + 1) - 1 for i, p in enumerate(picks)]
+)
 
 
 def nested(rows: list[tuple[int, int, int]]) -> Ranges:
@@ -38,7 +49,9 @@ def test_self_times_add_up_to_the_roots(rows: list[tuple[int, int, int]]) -> Non
 
 
 @given(ranges, st.integers(0, 2), st.integers(0, 60))
-def test_the_range_around_a_moment_is_open(rows: list[tuple[int, int, int]], thread: int, time: int) -> None:
+def test_the_range_around_a_moment_is_open(
+    rows: list[tuple[int, int, int]], thread: int, time: int
+) -> None:
     tree = nested(rows)
     moment = np.array([time])
     (found,) = tree.around(np.array([thread]), moment, moment).tolist()
@@ -51,7 +64,9 @@ def test_the_range_around_a_moment_is_open(rows: list[tuple[int, int, int]], thr
 
 
 @given(parents, st.data())
-def test_paths_spell_out_the_keys_from_the_root(parent_list: list[int], data: st.DataObject) -> None:
+def test_paths_spell_out_the_keys_from_the_root(
+    parent_list: list[int], data: st.DataObject
+) -> None:
     parent = np.array(parent_list, np.int64)
     size = len(parent_list)
     key = np.array(data.draw(st.lists(st.integers(0, 3), min_size=size, max_size=size)), np.int64)
@@ -96,7 +111,9 @@ def test_deep_trees_are_walked_as_shallow_ones(branches: int) -> None:
     parent = np.where(level > 0, np.arange(count) - branches, -1)
     allowed = np.zeros(count, bool)
     allowed[:branches] = True
-    assert nearest(np.arange(count), parent, allowed).tolist() == [row % branches for row in range(count)]
+    assert nearest(np.arange(count), parent, allowed).tolist() == [
+        row % branches for row in range(count)
+    ]
     assert nearest(np.arange(count), parent, ~np.ones(count, bool)).tolist() == [-1] * count
 
     key = np.arange(count) % branches // 2
@@ -105,7 +122,9 @@ def test_deep_trees_are_walked_as_shallow_ones(branches: int) -> None:
     for above, own in zip(found.parent.tolist(), found.key.tolist(), strict=True):
         assert above < len(of_path)
         of_path.append((of_path[above][0] + 1 if above >= 0 else 0, own))
-    assert [of_path[path] for path in found.of.tolist()] == list(zip(level.tolist(), key.tolist(), strict=True))
+    assert [of_path[path] for path in found.of.tolist()] == list(
+        zip(level.tolist(), key.tolist(), strict=True)
+    )
 
 
 @given(st.integers(0, 2**32))

@@ -32,8 +32,14 @@ CASES = {
     "i33_export_stacks.txt": ("folded stacks", "export_chrome_trace"),
     "i34_execution_trace.et.json": ("execution trace", "export_chrome_trace"),
     "i35_tlparse_chromium.json": ("categories: dynamo_timed", "export_chrome_trace"),
-    "i36_ort.json": ("ONNX Runtime profile, a Chrome trace without PyTorch's categories", "torch.profiler"),
-    "i37_viztracer.json": ("VizTracer trace, a Chrome trace without PyTorch's categories", "export_chrome_trace"),
+    "i36_ort.json": (
+        "ONNX Runtime profile, a Chrome trace without PyTorch's categories",
+        "torch.profiler",
+    ),
+    "i37_viztracer.json": (
+        "VizTracer trace, a Chrome trace without PyTorch's categories",
+        "export_chrome_trace",
+    ),
     "i38_pftrace.pftrace": ("Perfetto binary trace", "export_chrome_trace"),
     "i39_nsys_sqlite.sqlite": ("SQLite database", "export_chrome_trace"),
     "i40_empty_table.txt": ("key_averages().table()", "export_chrome_trace"),
@@ -51,7 +57,9 @@ def refused(path: Path) -> tuple[str, str]:
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("packed", [False, True])
-def test_shared_case_is_named_with_its_remedy(shared: Path, tmp_path: Path, case: str, packed: bool) -> None:
+def test_shared_case_is_named_with_its_remedy(
+    shared: Path, tmp_path: Path, case: str, packed: bool
+) -> None:
     path = shared / "cases" / "formats" / case
     if packed:
         content = gzip.compress(path.read_bytes())
@@ -73,7 +81,11 @@ def database(*tables: str) -> bytes:
     connection = sqlite3.connect(":memory:")
     for table in tables:
         connection.execute(f"CREATE TABLE {table} (id INTEGER, value TEXT)")
-    return connection.serialize() if hasattr(connection, "serialize") else b"SQLite format 3\0" + tables[0].encode()
+    return (
+        connection.serialize()
+        if hasattr(connection, "serialize")
+        else b"SQLite format 3\0" + tables[0].encode()
+    )
 
 
 def archive(name: str, content: bytes) -> bytes:
@@ -114,7 +126,9 @@ def safetensors() -> bytes:
 
 
 def chrome(*categories: str, **more: Any) -> bytes:
-    events = [{"ph": "X", "name": "f", "cat": c, "ts": i, "dur": 1} for i, c in enumerate(categories)]
+    events = [
+        {"ph": "X", "name": "f", "cat": c, "ts": i, "dur": 1} for i, c in enumerate(categories)
+    ]
     return json.dumps({"traceEvents": events, **more}).encode()
 
 
@@ -204,12 +218,16 @@ def test_kind_is_told_by_content_under_any_name(tmp_path: Path, name: str, packe
         return
     found, remedy = refused(path)
     size = path.stat().st_size
-    assert title.replace("(29 bytes", f"({size} bytes").replace("(3 bytes", f"({size} bytes") in found
+    assert (
+        title.replace("(29 bytes", f"({size} bytes").replace("(3 bytes", f"({size} bytes") in found
+    )
     assert remedy
 
 
 @pytest.mark.parametrize("kept", [0.2, 0.9])
-@pytest.mark.parametrize("name", ["long_memory_timeline", "export_stacks", "nsys_database", "chrome_of_nobody"])
+@pytest.mark.parametrize(
+    "name", ["long_memory_timeline", "export_stacks", "nsys_database", "chrome_of_nobody"]
+)
 def test_truncated_file_keeps_its_kind(tmp_path: Path, name: str, kept: float) -> None:
     content, title = KINDS[name]
     cut = content[: max(int(len(content) * kept), 120)]
@@ -225,7 +243,9 @@ def test_truncated_gzip_keeps_its_kind(tmp_path: Path) -> None:
     assert title in refused(tmp_path / "cut.json.gz")[0]
 
 
-@pytest.mark.parametrize(("name", "title"), [("a.nsys-rep", "Nsight Systems"), ("a.ncu-rep", "Nsight Compute")])
+@pytest.mark.parametrize(
+    ("name", "title"), [("a.nsys-rep", "Nsight Systems"), ("a.ncu-rep", "Nsight Compute")]
+)
 def test_name_tells_where_content_does_not(tmp_path: Path, name: str, title: str) -> None:
     (tmp_path / name).write_bytes(b"\x00\x01\x02 unknown")
     assert title in refused(tmp_path / name)[0]
@@ -256,7 +276,11 @@ def test_pickle_is_never_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.parametrize(
     ("content", "title"),
-    [(b"", "empty file"), (b"\x1f\x8b\x08 broken", "damaged"), (gzip.compress(b"", mtime=0), "holds nothing")],
+    [
+        (b"", "empty file"),
+        (b"\x1f\x8b\x08 broken", "damaged"),
+        (gzip.compress(b"", mtime=0), "holds nothing"),
+    ],
 )
 def test_file_without_content_is_named(tmp_path: Path, content: bytes, title: str) -> None:
     (tmp_path / "x").write_bytes(content)
@@ -272,8 +296,13 @@ def test_folder_names_what_lies_in_it(tmp_path: Path) -> None:
     assert "memory_viz" in remedy
 
 
-@given(st.binary(max_size=200), st.sampled_from([b"", b"{", b"[[", b"\n\x05", b"\x80\x04", b'{"ph":"X",', b"a;b 1\n"]))
-def test_any_content_gets_a_title_and_a_remedy(tmp_path_factory: Any, content: bytes, start: bytes) -> None:
+@given(
+    st.binary(max_size=200),
+    st.sampled_from([b"", b"{", b"[[", b"\n\x05", b"\x80\x04", b'{"ph":"X",', b"a;b 1\n"]),
+)
+def test_any_content_gets_a_title_and_a_remedy(
+    tmp_path_factory: Any, content: bytes, start: bytes
+) -> None:
     path = tmp_path_factory.getbasetemp() / "any"
     path.write_bytes(start + content)
     kind = describe(path, start + content)

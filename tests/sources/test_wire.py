@@ -9,7 +9,15 @@ from hypothesis import strategies as st
 from tensorboard.compat.proto import tfprof_log_pb2
 from xplane_builder import event, length_delimited, varint
 
-from stepscope.model.wire import DELIMITED, VARINT, WireError, field_at, fields, named_fields, signed
+from stepscope.model.wire import (
+    DELIMITED,
+    VARINT,
+    WireError,
+    field_at,
+    fields,
+    named_fields,
+    signed,
+)
 from stepscope.sources import wire
 from stepscope.sources.wire import Messages, Table, decode, read_numbers
 
@@ -86,7 +94,9 @@ def test_every_integer_comes_back(rows: list[tuple[int, int, int]]) -> None:
 
 @given(st.lists(st.lists(INT64, max_size=5), min_size=1, max_size=MANY * 2))
 def test_packed_integers_of_any_size_come_back_in_order(lists: list[list[int]]) -> None:
-    table = decode_all([tfprof_log_pb2.Tuple(int64_values=values).SerializeToString() for values in lists])
+    table = decode_all(
+        [tfprof_log_pb2.Tuple(int64_values=values).SerializeToString() for values in lists]
+    )
     owner, value = table.repeated_ints(1)
     assert owner.tolist() == [i for i, values in enumerate(lists) for _ in values]
     assert value.tolist() == [v for values in lists for v in values]
@@ -94,12 +104,17 @@ def test_packed_integers_of_any_size_come_back_in_order(lists: list[list[int]]) 
 
 @given(st.lists(st.tuples(INT64, st.text(max_size=8)), min_size=1, max_size=MANY * 2))
 def test_singular_fields_come_back_as_columns(rows: list[tuple[int, str]]) -> None:
-    nodes = [tfprof_log_pb2.ProfileNode(name=name, float_ops=ops).SerializeToString() for ops, name in rows]
+    nodes = [
+        tfprof_log_pb2.ProfileNode(name=name, float_ops=ops).SerializeToString()
+        for ops, name in rows
+    ]
     table = decode_all(nodes)
     assert table.ints(8).tolist() == [ops for ops, _ in rows]
     data = table.data.tobytes()
     start, end = table.spans(1)
-    assert [data[a:b].decode() for a, b in zip(start, end, strict=True)] == [name for _, name in rows]
+    assert [data[a:b].decode() for a, b in zip(start, end, strict=True)] == [
+        name for _, name in rows
+    ]
 
 
 @pytest.mark.parametrize("count", [1, MANY])
@@ -137,7 +152,9 @@ def test_fixed_width_numbers_keep_their_bits(count: int) -> None:
 def test_messages_beyond_one_chunk_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(wire, "CHUNK_ROWS", 17)
     bodies = [event(i, i * 1000, 5) for i in range(50)]
-    assert read_numbers(Messages.of(bodies), (1, 2)).values[2].tolist() == [i * 1000 for i in range(50)]
+    assert read_numbers(Messages.of(bodies), (1, 2)).values[2].tolist() == [
+        i * 1000 for i in range(50)
+    ]
     table = decode_all(bodies)
     assert table.ints(1).tolist() == list(range(50))
     assert table.rows(2).row.tolist() == list(range(50))
@@ -145,10 +162,20 @@ def test_messages_beyond_one_chunk_are_read(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.parametrize("copies", [1, MANY])
 def test_damage_is_told_per_message(copies: int) -> None:
-    bodies = [event(1, 2, 3), length_delimited(4, b"abc")[:-1], b"\x0f", varint(2**64 - 1), b"\x08", b"\x01"]
+    bodies = [
+        event(1, 2, 3),
+        length_delimited(4, b"abc")[:-1],
+        b"\x0f",
+        varint(2**64 - 1),
+        b"\x08",
+        b"\x01",
+    ]
     expected = [False, True, True, True, True, True]
     assert decode_all(bodies * copies).damaged.tolist() == expected * copies
-    assert read_numbers(Messages.of(bodies * copies), (1, 2, 3, 9)).damaged.tolist() == expected * copies
+    assert (
+        read_numbers(Messages.of(bodies * copies), (1, 2, 3, 9)).damaged.tolist()
+        == expected * copies
+    )
 
 
 @pytest.mark.parametrize(

@@ -44,7 +44,9 @@ class Case:
         return [int(step) for step in self.profile.steps.id]
 
 
-@pytest.mark.parametrize("name", ["xplane_gpu_steps", "xplane_tracecontext", "xplane_steps_18_20", "xplane_no_steps"])
+@pytest.mark.parametrize(
+    "name", ["xplane_gpu_steps", "xplane_tracecontext", "xplane_steps_18_20", "xplane_no_steps"]
+)
 def test_steps_have_the_numbers_of_their_marks(shared: Path, name: str) -> None:
     case = Case(shared, name)
     assert case.step_ids() == case.right["steps"]

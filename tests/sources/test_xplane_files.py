@@ -40,9 +40,16 @@ def _hosts(record: Collectives) -> list[str]:
 def test_a_file_a_folder_and_a_log_directory_give_the_same(tmp_path: Path) -> None:
     session = tmp_path / "logs" / "plugins" / "profile" / "2026_01_02_03_04_05"
     path = write(session, WHOLE)
-    records = [_only(p) for p in (path, session, tmp_path / "logs" / "plugins" / "profile", tmp_path / "logs")]
+    records = [
+        _only(p)
+        for p in (path, session, tmp_path / "logs" / "plugins" / "profile", tmp_path / "logs")
+    ]
     assert all(record.ops == records[0].ops for record in records)
-    assert xplane.FORMAT.read(tmp_path / "logs", None).run == xplane.FORMAT.read(session, None).run == "logs"
+    assert (
+        xplane.FORMAT.read(tmp_path / "logs", None).run
+        == xplane.FORMAT.read(session, None).run
+        == "logs"
+    )
 
 
 def test_a_compressed_file_gives_the_same(tmp_path: Path) -> None:
@@ -68,14 +75,20 @@ def test_a_bomb_is_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> N
         list(SpaceReader(path).planes())
 
 
-def test_a_plane_beyond_protobufs_limit_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_plane_beyond_protobufs_limit_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(xplane_file, "MAX_PLANE_BYTES", 100)
-    with pytest.raises(LimitExceeded, match=r"host0\.xplane\.pb, byte \d+: a plane of [\d,]+ bytes, over .*2 GiB"):
+    with pytest.raises(
+        LimitExceeded, match=r"host0\.xplane\.pb, byte \d+: a plane of [\d,]+ bytes, over .*2 GiB"
+    ):
         list(SpaceReader(write(tmp_path, WHOLE)).planes())
 
 
 @pytest.mark.parametrize("missing", [1, 40, 400])
-def test_a_cut_file_keeps_whole_events_and_says_what_is_missing(tmp_path: Path, missing: int) -> None:
+def test_a_cut_file_keeps_whole_events_and_says_what_is_missing(
+    tmp_path: Path, missing: int
+) -> None:
     core = Core([(PROGRAM, 0, 500_000)], [[op for n in range(200) for op in documented(n * 2000)]])
     metadata = metadata_plane({PROGRAM: [Collective()]})
     content = space(metadata, core.plane())
@@ -86,7 +99,9 @@ def test_a_cut_file_keeps_whole_events_and_says_what_is_missing(tmp_path: Path, 
 
 
 def test_events_of_a_line_that_is_cut_off_are_kept(tmp_path: Path) -> None:
-    plane = Core([(PROGRAM, 0, 500_000)], [[op for n in range(200) for op in documented(n * 2000)]]).plane()
+    plane = Core(
+        [(PROGRAM, 0, 500_000)], [[op for n in range(200) for op in documented(n * 2000)]]
+    ).plane()
     half = space(plane)[: len(plane) // 2]
     planes = list(SpaceReader(write(tmp_path, half)).planes())
     assert len(planes) == 1
@@ -111,7 +126,9 @@ def test_what_is_no_profile_is_refused(tmp_path: Path) -> None:
 
 
 def test_a_file_that_went_through_a_text_conversion_is_told_so(tmp_path: Path) -> None:
-    mangled = profile(Core([(PROGRAM, 0, 5000)], [[op for n in range(9) for op in documented(n * 2000)]]))
+    mangled = profile(
+        Core([(PROGRAM, 0, 5000)], [[op for n in range(9) for op in documented(n * 2000)]])
+    )
     text = mangled.decode("utf-8", "replace").encode()
     with pytest.raises(DamagedSource, match="text conversion"):
         xplane.read_collectives(write(tmp_path, text))
@@ -119,7 +136,9 @@ def test_a_file_that_went_through_a_text_conversion_is_told_so(tmp_path: Path) -
 
 def test_the_mangled_real_file_is_told_so(shared: Path) -> None:
     with pytest.raises(DamagedSource, match="text conversion"):
-        xplane.read_collectives(shared / "data" / "xplane" / "tpu_inference_2" / "CORRUPT_head_utf8_mangled.bin")
+        xplane.read_collectives(
+            shared / "data" / "xplane" / "tpu_inference_2" / "CORRUPT_head_utf8_mangled.bin"
+        )
 
 
 def test_a_missing_file_is_a_source_error(tmp_path: Path) -> None:
@@ -172,7 +191,9 @@ def test_profiles_are_recognised_by_content(tmp_path: Path) -> None:
     assert xplane.FORMAT.recognise(tmp_path / "host" / "host0.xplane.pb", b"")
 
 
-def test_a_file_that_was_made_to_fill_the_memory_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_was_made_to_fill_the_memory_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stepscope.sources.gunzip.RATIO_FROM_BYTES", 1 << 20)
     path = tmp_path / "host0.xplane.pb.gz"
     path.write_bytes(gzip.compress(WHOLE + bytes(4 << 20)))

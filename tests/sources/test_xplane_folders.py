@@ -29,7 +29,9 @@ def of_program(program: str, session_s: tuple[int, int] | None = None) -> bytes:
     if session_s is None:
         return content
     task = xplane_pb2.Plane(name=b"Task Environment")
-    for key, (name, second) in enumerate(zip(("profile_start_time", "profile_stop_time"), session_s, strict=True), 1):
+    for key, (name, second) in enumerate(
+        zip(("profile_start_time", "profile_stop_time"), session_s, strict=True), 1
+    ):
         task.stat_metadata[key].name = name.encode()
         task.stats.add(metadata_id=key, uint64_value=EPOCH_NS + second * SECOND_NS)
     return content + space(task.SerializeToString())
@@ -60,9 +62,15 @@ def captures(root: Path) -> list[tuple[str, str, list[str]]]:
     ("places", "expected"),
     [
         (["plugins/profile/T/a", "plugins/profile/T/b"], [("logs", "xplane", ["a", "b"])]),
-        (["A/plugins/profile/T/vm", "B/plugins/profile/T/vm"], [("A", "xplane", ["vm"]), ("B", "xplane", ["vm"])]),
+        (
+            ["A/plugins/profile/T/vm", "B/plugins/profile/T/vm"],
+            [("A", "xplane", ["vm"]), ("B", "xplane", ["vm"])],
+        ),
         (["x/y/plugins/profile/T/vm"], [("x/y", "xplane", ["vm"])]),
-        (["plugins/profile/T/a", "eval/plugins/profile/T/a"], [("eval", "xplane", ["a"]), ("logs", "xplane", ["a"])]),
+        (
+            ["plugins/profile/T/a", "eval/plugins/profile/T/a"],
+            [("eval", "xplane", ["a"]), ("logs", "xplane", ["a"])],
+        ),
         (["a", "b"], [("logs", "xplane", ["a", "b"])]),
         (["one/a", "two/a"], [("one", "xplane", ["a"]), ("two", "xplane", ["a"])]),
         (["profile/T/a"], [("logs", "xplane", ["a"])]),
@@ -166,12 +174,18 @@ def imported_hosts(logdir: Path) -> dict[str, int]:
     found = {}
     for ref in stepscope.open(logdir).catalog.refs():
         if ref.kind == "collectives":
-            found[ref.run] = len(stepscope.open(logdir, run=ref.run).record("collectives").hosts.name)
+            found[ref.run] = len(
+                stepscope.open(logdir, run=ref.run).record("collectives").hosts.name
+            )
     return found
 
 
-def test_import_joins_the_hosts_of_a_folder_and_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    root = write(tmp_path / "logs", {f"plugins/profile/{T0}/{host}": ONE for host in ("host0", "host1")})
+def test_import_joins_the_hosts_of_a_folder_and_says_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = write(
+        tmp_path / "logs", {f"plugins/profile/{T0}/{host}": ONE for host in ("host0", "host1")}
+    )
     files = sorted(str(path) for path in root.rglob("*.pb"))
     assert main(["import", *files, "--logdir", str(tmp_path / "out")]) == 0
     assert "Joined 2 hosts of one capture" in capsys.readouterr().err
@@ -243,7 +257,9 @@ def test_command_says_which_of_several_records_is_shown(
     assert "is shown" not in capsys.readouterr().err
 
 
-def test_profiles_are_read_only_when_a_question_needs_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_profiles_are_read_only_when_a_question_needs_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     root = several_captures(tmp_path)
     whole = registry.read(root)
     built: list[str] = []
@@ -267,6 +283,8 @@ def test_profiles_are_read_only_when_a_question_needs_them(tmp_path: Path, monke
     assert len(built) == 3
 
 
-def test_large_profiles_do_not_wait_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_large_profiles_do_not_wait_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(xplane, "MOST_DEFERRED_BYTES", 0)
     assert xplane.open_path(several_captures(tmp_path)).deferred is None

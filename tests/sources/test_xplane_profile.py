@@ -28,7 +28,9 @@ GPU = "gpu_multi_worker"
 
 
 def _profile(path: Path) -> Profile:
-    (record,) = (r.record for r in xplane.FORMAT.read(path, None).records if isinstance(r.record, Profile))
+    (record,) = (
+        r.record for r in xplane.FORMAT.read(path, None).records if isinstance(r.record, Profile)
+    )
     record.validate()
     return record
 
@@ -42,11 +44,17 @@ def _names(profile: Profile, column: np.ndarray) -> list[str]:  # type: ignore[t
     return [profile.strings[i] if i >= 0 else "" for i in column]
 
 
-def _plane(name: str, lines: list[tuple[str, list[tuple[str, int, int]]]], stats: dict[str, dict[str, int]]) -> bytes:
+def _plane(
+    name: str, lines: list[tuple[str, list[tuple[str, int, int]]]], stats: dict[str, dict[str, int]]
+) -> bytes:
     """A plane of lines of (event name, start, duration) in ps; `stats` are integer stats of all events of a name."""
     plane = xplane_pb2.Plane(name=name.encode())
-    names = {n: i + 1 for i, n in enumerate(dict.fromkeys(e[0] for _, events in lines for e in events))}
-    keys = {k: i + 1 for i, k in enumerate(dict.fromkeys(k for found in stats.values() for k in found))}
+    names = {
+        n: i + 1 for i, n in enumerate(dict.fromkeys(e[0] for _, events in lines for e in events))
+    }
+    keys = {
+        k: i + 1 for i, k in enumerate(dict.fromkeys(k for found in stats.values() for k in found))
+    }
     for text, key in names.items():
         plane.event_metadata[key].name = text.encode()
     for text, key in keys.items():
@@ -75,7 +83,12 @@ def test_nested_host_events_become_a_call_tree_with_self_time(tmp_path: Path) ->
 
 
 def test_python_calls_become_the_traces_of_what_they_call(tmp_path: Path) -> None:
-    events = [("$train.py:7 step", 0, 100), ("$model.py:3 forward", 10, 50), ("matmul", 20, 10), ("matmul", 70, 10)]
+    events = [
+        ("$train.py:7 step", 0, 100),
+        ("$model.py:3 forward", 10, 50),
+        ("matmul", 20, 10),
+        ("matmul", 70, 10),
+    ]
     profile = _profile(write(tmp_path, space(_plane("/host:CPU", [("main", events)], {}))))
     assert _names(profile, profile.nodes.name) == ["matmul", "matmul"]
     lines = [int(profile.frames.line[profile.traces.frame[t]]) for t in profile.nodes.trace]
@@ -86,7 +99,11 @@ def test_python_calls_become_the_traces_of_what_they_call(tmp_path: Path) -> Non
 def test_host_steps_last_until_the_next_one_starts(tmp_path: Path) -> None:
     steps = [("a", 0, 10), ("b", 100, 10)]
     worker = [("op", 50, 10), ("op", 150, 10)]
-    plane = _plane("/host:CPU", [("main", steps), ("worker", worker)], {"a": {"step_num": 4}, "b": {"step_num": 5}})
+    plane = _plane(
+        "/host:CPU",
+        [("main", steps), ("worker", worker)],
+        {"a": {"step_num": 4}, "b": {"step_num": 5}},
+    )
     profile = _profile(write(tmp_path, space(plane)))
     assert profile.steps.id.tolist() == [4, 5]
     op = _names(profile, profile.nodes.name).index("op")
@@ -112,7 +129,9 @@ def test_gpu_kernels_stand_below_the_instruction_that_launched_them(tmp_path: Pa
         length_delimited(4, b"\x08" + varint(key) + length_delimited(5, value))
         for key, value in ((1, b"send"), (2, b"jit_step"))
     )
-    line = xplane_pb2.Line(name=b"Stream #7(Compute)", events=[event(1, 0, 30, stats), event(1, 50, 20, stats)])
+    line = xplane_pb2.Line(
+        name=b"Stream #7(Compute)", events=[event(1, 0, 30, stats), event(1, 50, 20, stats)]
+    )
     gpu.lines.append(line.SerializeToString())
     content = space(gpu.SerializeToString(), metadata_plane({"jit_step(77)": [Collective()]}))
     profile = _profile(write(tmp_path, content))
@@ -120,7 +139,14 @@ def test_gpu_kernels_stand_below_the_instruction_that_launched_them(tmp_path: Pa
     assert profile.nodes.kind.tolist() == [NodeKind.OP, NodeKind.DEVICE]
     assert profile.nodes.caller.tolist() == [-1, 0]
     rows = profile.node_steps
-    assert list(zip(rows.node.tolist(), rows.run_count.tolist(), rows.accelerator_ticks.tolist(), strict=True)) == [
+    assert list(
+        zip(
+            rows.node.tolist(),
+            rows.run_count.tolist(),
+            rows.accelerator_ticks.tolist(),
+            strict=True,
+        )
+    ) == [
         (1, 2, 50),
         (0, 2, 0),
     ]
@@ -129,9 +155,14 @@ def test_gpu_kernels_stand_below_the_instruction_that_launched_them(tmp_path: Pa
 
 
 def test_memory_events_are_allocations(tmp_path: Path) -> None:
-    stats = {"MemoryAllocation": {"allocation_bytes": 256, "bytes_allocated": 1000}, "MemoryDeallocation": {}}
+    stats = {
+        "MemoryAllocation": {"allocation_bytes": 256, "bytes_allocated": 1000},
+        "MemoryDeallocation": {},
+    }
     events = [("MemoryAllocation", 5, 0), ("MemoryDeallocation", 9, 0)]
-    profile = _profile(write(tmp_path, space(_plane("/host:CPU", [("main", [*events, ("op", 20, 5)])], stats))))
+    profile = _profile(
+        write(tmp_path, space(_plane("/host:CPU", [("main", [*events, ("op", 20, 5)])], stats)))
+    )
     assert profile.allocations.delta_bytes.tolist() == [256, 0]
     assert profile.allocations.total_bytes.tolist() == [1000, -1]
     assert profile.allocations.time_ticks.tolist() == [5, 9]
@@ -140,7 +171,9 @@ def test_memory_events_are_allocations(tmp_path: Path) -> None:
 def test_host_and_device_on_different_clocks_are_both_kept(tmp_path: Path) -> None:
     host = xplane_pb2.Plane(name=b"/host:CPU")
     host.event_metadata[1].name = b"op"
-    line = xplane_pb2.Line(name=b"main", timestamp_ns=1_790_000_000_000_000_000, events=[event(1, 3, 4)] * 2)
+    line = xplane_pb2.Line(
+        name=b"main", timestamp_ns=1_790_000_000_000_000_000, events=[event(1, 3, 4)] * 2
+    )
     host.lines.append(line.SerializeToString())
     device = _plane("/device:TPU:0", [("XLA Ops", [("%add", 7, 2)])], {})
     profile = _profile(write(tmp_path, space(host.SerializeToString(), device)))
@@ -170,7 +203,9 @@ def test_integer_stats_keep_their_digits_beside_fractions(tmp_path: Path) -> Non
         ("time: 5", None),
     ],
 )
-def test_framework_names_are_told_from_others(name: str, expected: tuple[object, ...] | None) -> None:
+def test_framework_names_are_told_from_others(
+    name: str, expected: tuple[object, ...] | None
+) -> None:
     op = framework_op(name, "CPU")
     assert (op and (op.name, op.types, op.scope)) == expected
 
@@ -236,7 +271,9 @@ def test_a_real_jax_profile_has_steps_scopes_code_and_graph(shared: Path) -> Non
     assert sum(int(runs.run_count[runs.node == node].sum()) for node in fusions) == 20 * 4
     assert len({int(profile.nodes.device[node]) for node in fusions}) == 4
     assert any(name == "jit(train_step)" for name in _names(profile, profile.scopes.name))
-    assert any(name.endswith("make_cpu_profile.py") for name in _names(profile, profile.frames.file))
+    assert any(
+        name.endswith("make_cpu_profile.py") for name in _names(profile, profile.frames.file)
+    )
     assert len(profile.inputs) > 0
 
 
@@ -270,7 +307,10 @@ def test_self_time_is_never_negative_and_adds_up(
     tmp_path_factory: pytest.TempPathFactory, threads: list[list[tuple[int, int]]]
 ) -> None:
     lines = [
-        (f"thread {number}", [(f"op {i % 4}", start, length) for i, (start, length) in enumerate(spans)])
+        (
+            f"thread {number}",
+            [(f"op {i % 4}", start, length) for i, (start, length) in enumerate(spans)],
+        )
         for number, spans in enumerate(threads)
     ]
     folder = tmp_path_factory.mktemp("crossing")
@@ -281,7 +321,9 @@ def test_self_time_is_never_negative_and_adds_up(
     for lane in range(len(profile.lanes)):
         on_lane = executions.lane == lane
         busy = end = 0
-        spans = zip(executions.start_ticks[on_lane], executions.duration_ticks[on_lane], strict=True)
+        spans = zip(
+            executions.start_ticks[on_lane], executions.duration_ticks[on_lane], strict=True
+        )
         for start, duration in sorted(spans):
             busy += max(0, int(start + duration) - max(int(start), end))
             end = max(end, int(start + duration))
@@ -294,4 +336,7 @@ def test_event_that_outlasts_the_event_around_is_cut_and_said(tmp_path: Path) ->
     assert profile.executions.duration_ticks.tolist() == [3_000_000, 200_000, 100_000]
     assert profile.executions.self_ticks.tolist() == [2_800_000, 100_000, 100_000]
     (loss,) = profile.header.losses
-    assert loss.what == "1 host event outlasts the event around and is cut to its end, the most by 2.400 us: long"
+    assert (
+        loss.what
+        == "1 host event outlasts the event around and is cut to its end, the most by 2.400 us: long"
+    )

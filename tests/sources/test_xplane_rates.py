@@ -15,7 +15,10 @@ MS_PS = 1_000_000_000
 
 def profile_of(*steps: tuple[int, int, int]) -> Profile:
     numbers, starts, durations = (np.array(column, np.int64) for column in zip(*steps, strict=True))
-    return Profile(tick_ps=1, steps=Steps(id=numbers, start_ticks=starts * MS_PS, duration_ticks=durations * MS_PS))
+    return Profile(
+        tick_ps=1,
+        steps=Steps(id=numbers, start_ticks=starts * MS_PS, duration_ticks=durations * MS_PS),
+    )
 
 
 def test_each_step_is_a_mark_at_its_end() -> None:

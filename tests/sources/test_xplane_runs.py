@@ -17,7 +17,10 @@ def _events(count: int, seed: int) -> list[bytes]:
     stats = [length_delimited(4, b'"' * chance.randint(0, 200)) for _ in range(50)]
     return [
         event(
-            chance.randint(0, 300), chance.randint(0, 2**45), 5, b"".join(chance.choices(stats, k=chance.randint(0, 3)))
+            chance.randint(0, 300),
+            chance.randint(0, 2**45),
+            5,
+            b"".join(chance.choices(stats, k=chance.randint(0, 3))),
         )
         for _ in range(count)
     ]
@@ -29,7 +32,9 @@ def test_a_run_is_cut_where_it_should_be(monkeypatch: pytest.MonkeyPatch, seed: 
     monkeypatch.setattr(xplane_runs, "LANES", 17)
     bodies = _events(400, seed)
     head, tail = b"\x08\x03", b"\x48\x07\x5a\x02ab"
-    found = find_run(head + b"".join(length_delimited(4, body) for body in bodies) + tail, len(head), 4)
+    found = find_run(
+        head + b"".join(length_delimited(4, body) for body in bodies) + tail, len(head), 4
+    )
     assert found is not None
     messages, after = found
     cut = [messages.data[a:b].tobytes() for a, b in zip(messages.start, messages.end, strict=True)]

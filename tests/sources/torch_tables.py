@@ -27,7 +27,8 @@ def tables(profile: Profile) -> Tables:
     """Adds up a profile's node_steps; device totals follow the caller tree."""
     nodes, texts = profile.nodes, list(profile.strings)
     calls, host, total, accelerator = (
-        _by_node(profile, name) for name in ("run_count", "host_ticks", "host_total_ticks", "accelerator_ticks")
+        _by_node(profile, name)
+        for name in ("run_count", "host_ticks", "host_total_ticks", "accelerator_ticks")
     )
     on_device = nodes.kind == NodeKind.DEVICE
     device_self = np.zeros(len(nodes) + 1, np.int64)
@@ -38,8 +39,13 @@ def tables(profile: Profile) -> Tables:
         if nodes.caller[node] >= 0:
             device_total[nodes.caller[node]] += device_total[node]
     columns = np.stack([calls, total, host, device_self, device_total], axis=1)
-    ops, by_shape = defaultdict(lambda: np.zeros(5, np.int64)), defaultdict(lambda: np.zeros(5, np.int64))
-    for node in np.flatnonzero((nodes.kind == NodeKind.OP) | (nodes.kind == NodeKind.SCOPE)).tolist():
+    ops, by_shape = (
+        defaultdict(lambda: np.zeros(5, np.int64)),
+        defaultdict(lambda: np.zeros(5, np.int64)),
+    )
+    for node in np.flatnonzero(
+        (nodes.kind == NodeKind.OP) | (nodes.kind == NodeKind.SCOPE)
+    ).tolist():
         kind = "user_annotation" if nodes.kind[node] == NodeKind.SCOPE else "cpu_op"
         name = texts[nodes.name[node]]
         shape = texts[nodes.input_shape[node]] if nodes.input_shape[node] >= 0 else "[]"
@@ -89,14 +95,17 @@ def attributes(profile: Profile) -> dict[tuple[int, str], str]:
     """What the record says of nodes beside its columns, by node and key."""
     texts, rows = list(profile.strings), profile.attributes
     return {
-        (int(node), texts[key]): texts[value] for node, key, value in zip(rows.node, rows.key, rows.value, strict=True)
+        (int(node), texts[key]): texts[value]
+        for node, key, value in zip(rows.node, rows.key, rows.value, strict=True)
     }
 
 
 def scope_paths(profile: Profile) -> list[str]:
     """The path of each scope."""
     texts, paths = list(profile.strings), []
-    for parent, name in zip(profile.scopes.parent.tolist(), profile.scopes.name.tolist(), strict=True):
+    for parent, name in zip(
+        profile.scopes.parent.tolist(), profile.scopes.name.tolist(), strict=True
+    ):
         paths.append(f"{paths[parent]}/{texts[name]}" if parent >= 0 else texts[name])
     return paths
 
@@ -106,7 +115,9 @@ def scopes_of(profile: Profile, name: str) -> set[str]:
     texts, paths = list(profile.strings), scope_paths(profile)
     return {
         paths[scope]
-        for scope, node in zip(profile.nodes.scope.tolist(), profile.nodes.name.tolist(), strict=True)
+        for scope, node in zip(
+            profile.nodes.scope.tolist(), profile.nodes.name.tolist(), strict=True
+        )
         if texts[node] == name
     }
 

@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from simulated_runs import Loop
 
-from stepscope.statistics import Mean, compare_means, corrected_alpha, holm, mean_of_figure, ratio_of_sums, runs_needed
+from stepscope.statistics import (
+    Mean,
+    compare_means,
+    corrected_alpha,
+    holm,
+    mean_of_figure,
+    ratio_of_sums,
+    runs_needed,
+)
 
 
 def side(values: list[float]) -> list[Mean]:
@@ -74,7 +82,10 @@ def test_comparison_in_another_unit_or_the_other_way_round_is_the_same(
 def test_comparison_of_equal_runs_rarely_differs(new: int, base: int) -> None:
     rng = np.random.default_rng(1000 * new + base)
     loop = Loop(steps=200)
-    alarms = sum(compare_means(measured(loop, rng, new), measured(loop, rng, base)).differs for _ in range(300))
+    alarms = sum(
+        compare_means(measured(loop, rng, new), measured(loop, rng, base)).differs
+        for _ in range(300)
+    )
     # 1 % of 300 and three standard errors.
     assert alarms <= 3 + 3 * math.sqrt(3)
 

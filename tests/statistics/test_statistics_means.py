@@ -13,10 +13,20 @@ from stepscope.statistics import Mean, ratio_of_sums, student_quantile, two_side
 
 @pytest.mark.parametrize(
     ("confidence", "degrees", "expected"),
-    [(0.95, 1, 12.7062047), (0.95, 10, 2.2281389), (0.99, 4, 4.6040949), (0.99, 2.5, 7.0764), (0.95, 1e9, 1.9599640)],
+    [
+        (0.95, 1, 12.7062047),
+        (0.95, 10, 2.2281389),
+        (0.99, 4, 4.6040949),
+        (0.99, 2.5, 7.0764),
+        (0.95, 1e9, 1.9599640),
+    ],
 )
-def test_student_quantile_against_tables_is_equal(confidence: float, degrees: float, expected: float) -> None:
-    assert student_quantile(confidence, degrees) == pytest.approx(expected, rel=2e-2 if degrees == 2.5 else 1e-7)
+def test_student_quantile_against_tables_is_equal(
+    confidence: float, degrees: float, expected: float
+) -> None:
+    assert student_quantile(confidence, degrees) == pytest.approx(
+        expected, rel=2e-2 if degrees == 2.5 else 1e-7
+    )
 
 
 @given(st.floats(0.5, 0.9999), st.floats(0.7, 500.0))
@@ -49,13 +59,19 @@ def test_ratio_of_sums_of_impossible_weights_raises(weight: list[float]) -> None
 
 
 def test_inverse_of_a_mean_keeps_the_relative_error() -> None:
-    rate = Mean(value=4.0, standard_error=0.4, degrees=6, intervals=50, effective_intervals=20.0).inverse(8.0)
+    rate = Mean(
+        value=4.0, standard_error=0.4, degrees=6, intervals=50, effective_intervals=20.0
+    ).inverse(8.0)
     assert (rate.value, rate.standard_error) == pytest.approx((2.0, 0.2))
 
 
 @pytest.mark.parametrize("correlation", [0.0, 0.6, 0.9])
-def test_effective_intervals_of_a_first_order_process_are_those_of_theory(correlation: float) -> None:
-    loop = Loop(spread=0.0, correlation=correlation, tail_share=0.0, stall_every=0, drift=0.0, steps=4000)
+def test_effective_intervals_of_a_first_order_process_are_those_of_theory(
+    correlation: float,
+) -> None:
+    loop = Loop(
+        spread=0.0, correlation=correlation, tail_share=0.0, stall_every=0, drift=0.0, steps=4000
+    )
     runs = loop.runs(np.random.default_rng(3), 100)
     estimates = [ratio_of_sums(run).effective_intervals for run in runs]
     theory = loop.steps * (1.0 - correlation) / (1.0 + correlation)

@@ -44,7 +44,9 @@ def settle(store: RecordStore, condition: Callable[[RecordStore], bool]) -> None
         store.refresh()
         if condition(store):
             return
-        assert time.monotonic() < deadline, f"not settled: {len(store.entries())} entries, {store.problems()}"
+        assert time.monotonic() < deadline, (
+            f"not settled: {len(store.entries())} entries, {store.problems()}"
+        )
         time.sleep(0.05)
 
 
@@ -70,7 +72,12 @@ def data_server(logdir: Path, scratch: Path) -> Iterator[tuple[Any, Path]]:
                 time.sleep(0.01)
             address = f"localhost:{port_file.read_text().strip()}"
             creds = grpc_util.ChannelCredsType.LOCAL
-            yield server_ingester.ExistingServerDataIngester(address, channel_creds_type=creds).data_provider, log
+            yield (
+                server_ingester.ExistingServerDataIngester(
+                    address, channel_creds_type=creds
+                ).data_provider,
+                log,
+            )
         finally:
             server.terminate()
 

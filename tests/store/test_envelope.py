@@ -72,7 +72,10 @@ def test_an_envelope_that_lost_its_fields_is_refused_where_something_is_promised
 
 
 def test_envelopes_large_and_small_are_unpacked_in_their_order() -> None:
-    bodies = [bytes([i]) * size for i, size in enumerate([3, 2 << 20, 5, 1 << 20, 3 << 20, 0, 2 << 20, 7, 2 << 20])]
+    bodies = [
+        bytes([i]) * size
+        for i, size in enumerate([3, 2 << 20, 5, 1 << 20, 3 << 20, 0, 2 << 20, 7, 2 << 20])
+    ]
     blobs = [(envelope.pack(body), f"element {i}", len(body)) for i, body in enumerate(bodies)]
     assert [bytes(body) for body in reading.unpacked(blobs)] == bodies
     hurt = (blobs[6][0][:-1], *blobs[6][1:])

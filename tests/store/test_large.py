@@ -56,11 +56,15 @@ print(json.dumps({"sums": sums, "peak": peak_kib << 10, "size": entry.size_bytes
 """
 
 
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc")
+@pytest.mark.skipif(
+    not Path("/proc/self/status").exists(), reason="the peak of memory is read from /proc"
+)
 def test_a_profile_of_1_gb_is_opened_and_read_through_under_1_gb_of_memory(tmp_path: Path) -> None:
     try:
         subprocess.run([sys.executable, "-c", WRITE, str(tmp_path)], check=True)
-        answer = subprocess.run([sys.executable, "-c", READ, str(tmp_path)], check=True, capture_output=True)
+        answer = subprocess.run(
+            [sys.executable, "-c", READ, str(tmp_path)], check=True, capture_output=True
+        )
     finally:
         for file in tmp_path.iterdir():
             file.unlink()

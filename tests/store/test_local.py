@@ -44,7 +44,15 @@ def names_of(store: LocalStore) -> list[str]:
     return [entry.name for entry in store.entries()]
 
 
-STRANGE_RUNS = ['a "quoted" run', "back\\slash", "tab\tand\nline", "🦊 größe", "100 %", " space ", "deep/er/run"]
+STRANGE_RUNS = [
+    'a "quoted" run',
+    "back\\slash",
+    "tab\tand\nline",
+    "🦊 größe",
+    "100 %",
+    " space ",
+    "deep/er/run",
+]
 
 
 def test_runs_are_named_as_tensorboard_names_them(tmp_path: Path) -> None:
@@ -60,7 +68,15 @@ def test_runs_are_named_as_tensorboard_names_them(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "spec",
-    ["{0}/a,{0}/b", "x:{0}/a,y:{0}/b", "x:{0}/a,x2:{0}/a", "{0}/with:colon", "r:{0}/with:colon", "x:{0}/absent", ""],
+    [
+        "{0}/a,{0}/b",
+        "x:{0}/a,y:{0}/b",
+        "x:{0}/a,x2:{0}/a",
+        "{0}/with:colon",
+        "r:{0}/with:colon",
+        "x:{0}/absent",
+        "",
+    ],
 )
 def test_logdir_spec_names_runs_as_tensorboard_does(tmp_path: Path, spec: str) -> None:
     for run in ("a", "a/sub", "b", "with:colon"):
@@ -103,7 +119,9 @@ def test_only_new_bytes_are_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     write(tmp_path, "a")
     store = fresh(tmp_path)
     with monkeypatch.context() as patched:
-        patched.setattr("builtins.open", lambda *_, **__: pytest.fail("an unchanged file was opened"))
+        patched.setattr(
+            "builtins.open", lambda *_, **__: pytest.fail("an unchanged file was opened")
+        )
         store.refresh()
     write(tmp_path, "b")
     store.refresh()
@@ -167,7 +185,9 @@ def test_a_record_that_is_not_complete_is_said_until_it_is(tmp_path: Path) -> No
     assert (names_of(store), store.problems()) == (["a", "b"], [])
 
 
-def test_a_record_of_another_program_that_is_not_complete_is_waited_for_in_silence(tmp_path: Path) -> None:
+def test_a_record_of_another_program_that_is_not_complete_is_waited_for_in_silence(
+    tmp_path: Path,
+) -> None:
     event = Event(summary=Summary(value=[Summary.Value(tag="loss", simple_value=1.0)]))
     (tmp_path / "events.out.tfevents.1.foreign").write_bytes(frame(event.SerializeToString())[:-1])
     assert fresh(tmp_path).problems() == []
@@ -228,7 +248,9 @@ def test_links_are_followed_but_not_in_circles(tmp_path: Path) -> None:
     assert fresh(tmp_path / "logs").runs() == ["linked", "run"]
 
 
-def test_a_directory_that_cannot_be_listed_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_that_cannot_be_listed_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     write(tmp_path / "good", "a")
     (tmp_path / "locked").mkdir()
     scandir = os.scandir
@@ -247,7 +269,9 @@ def test_a_directory_that_cannot_be_listed_is_said(tmp_path: Path, monkeypatch: 
 
 
 def test_what_is_no_event_file_is_said_and_hides_nothing(tmp_path: Path) -> None:
-    (tmp_path / "events.out.tfevents.notes").write_text("these are notes, not events, and rather long ones")
+    (tmp_path / "events.out.tfevents.notes").write_text(
+        "these are notes, not events, and rather long ones"
+    )
     write(tmp_path, "a")
     store = fresh(tmp_path)
     assert names_of(store) == ["a"]
@@ -259,14 +283,18 @@ def test_an_event_that_is_none_is_said(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
     sink._add([b"\x0a\xff stepscope avg_x_per_sec"])
     sink.close()
-    assert [problem.what for problem in fresh(tmp_path).problems()] == ["record is not an event, 26 bytes"]
+    assert [problem.what for problem in fresh(tmp_path).problems()] == [
+        "record is not an event, 26 bytes"
+    ]
 
 
 def test_scalars_written_as_tensors_are_read(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
     for step, number in enumerate([1.5, np.float64(2.5), np.int32(3), "four", np.ones(2)]):
         value = Summary.Value(tag="avg_images_per_sec", tensor=make_tensor_proto(number))
-        sink._add([Event(step=step, wall_time=1.0, summary=Summary(value=[value])).SerializeToString()])
+        sink._add(
+            [Event(step=step, wall_time=1.0, summary=Summary(value=[value])).SerializeToString()]
+        )
     sink.close()
     (series,) = fresh(tmp_path).scalar_series()
     assert series.step.tolist() == [0, 1, 2]

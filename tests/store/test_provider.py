@@ -28,18 +28,33 @@ class MemoryProvider:
         self.failures: list[Exception] = []
         self.broken: Exception | None = None
 
-    def add_blobs(self, tag: str, content: bytes, blobs: list[bytes], *, step: int, wall_time_s: float) -> None:
+    def add_blobs(
+        self, tag: str, content: bytes, blobs: list[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         keys = tuple(SimpleNamespace(blob_key=(tag, step, i)) for i in range(len(blobs)))
-        self.values[tag] = SimpleNamespace(step=step, wall_time=wall_time_s, values=keys, blobs=blobs)
+        self.values[tag] = SimpleNamespace(
+            step=step, wall_time=wall_time_s, values=keys, blobs=blobs
+        )
 
     def list_blob_sequences(self, context: Any, *, experiment_id: str, plugin_name: str) -> Any:
         if self.broken:
             raise self.broken
-        return {"run": {t: SimpleNamespace(max_step=v.step, max_wall_time=v.wall_time) for t, v in self.values.items()}}
+        return {
+            "run": {
+                t: SimpleNamespace(max_step=v.step, max_wall_time=v.wall_time)
+                for t, v in self.values.items()
+            }
+        }
 
-    def read_blob_sequences(self, context: Any, *, downsample: int, run_tag_filter: Any, **_: str) -> Any:
+    def read_blob_sequences(
+        self, context: Any, *, downsample: int, run_tag_filter: Any, **_: str
+    ) -> Any:
         assert downsample > 0
-        return {"run": {tag: [value] for tag, value in self.values.items() if tag in run_tag_filter.tags}}
+        return {
+            "run": {
+                tag: [value] for tag, value in self.values.items() if tag in run_tag_filter.tags
+            }
+        }
 
     def read_blob(self, context: Any, *, blob_key: tuple[str, int, int]) -> bytes:
         if self.failures:
@@ -70,7 +85,9 @@ GONE = [errors.NotFoundError("no such step"), KeyError("run"), IndexError(3)]
 
 
 @pytest.mark.parametrize("error", GONE, ids=lambda e: type(e).__name__)
-def test_a_value_that_is_gone_is_asked_for_again(provider: MemoryProvider, error: Exception) -> None:
+def test_a_value_that_is_gone_is_asked_for_again(
+    provider: MemoryProvider, error: Exception
+) -> None:
     store = ProviderStore(provider, None)
     provider.failures = [error]
     store.refresh()
@@ -90,10 +107,16 @@ def test_a_value_that_stays_away_is_not_found(provider: MemoryProvider) -> None:
 
 @pytest.mark.parametrize(
     "error",
-    [errors.InvalidArgumentError("BadJson"), grpc.RpcError(), UnicodeDecodeError("utf-8", b"", 0, 1, "bad")],
+    [
+        errors.InvalidArgumentError("BadJson"),
+        grpc.RpcError(),
+        UnicodeDecodeError("utf-8", b"", 0, 1, "bad"),
+    ],
     ids=lambda e: type(e).__name__,
 )
-def test_what_a_loader_cannot_give_is_a_store_error_with_a_remedy(provider: MemoryProvider, error: Exception) -> None:
+def test_what_a_loader_cannot_give_is_a_store_error_with_a_remedy(
+    provider: MemoryProvider, error: Exception
+) -> None:
     store = ProviderStore(provider, None)
     store.refresh()
     (entry,) = store.entries()
@@ -102,7 +125,9 @@ def test_what_a_loader_cannot_give_is_a_store_error_with_a_remedy(provider: Memo
         store.read(entry)
 
 
-def test_a_listing_that_fails_is_a_problem_and_what_was_listed_stays(provider: MemoryProvider) -> None:
+def test_a_listing_that_fails_is_a_problem_and_what_was_listed_stays(
+    provider: MemoryProvider,
+) -> None:
     store = ProviderStore(provider, None)
     store.refresh()
     provider.broken = errors.PermissionDeniedError("not yours")

@@ -42,7 +42,9 @@ def open_store(reader: str, tmp_path_factory: pytest.TempPathFactory) -> Iterato
             if reader == "local":
                 return LocalStore(logdir)
             if reader == "provider-fast":
-                provider, _ = stack.enter_context(data_server(logdir, tmp_path_factory.mktemp("server")))
+                provider, _ = stack.enter_context(
+                    data_server(logdir, tmp_path_factory.mktemp("server"))
+                )
             else:
                 provider = stack.enter_context(slow_loader(logdir))
             return ProviderStore(provider, context.RequestContext())
@@ -91,7 +93,9 @@ def test_what_was_written_is_read(tmp_path: Path, open_store: OpenStore) -> None
     assert store.problems() == []
 
 
-def test_groups_that_are_not_asked_for_come_out_empty(tmp_path: Path, open_store: OpenStore) -> None:
+def test_groups_that_are_not_asked_for_come_out_empty(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path)
     RecordWriter(sink).write(dataclasses.replace(profile(5), tick_ps=1), name="p")
     sink.close()
@@ -120,7 +124,9 @@ def test_a_thousand_records_of_one_kind_are_all_kept(tmp_path: Path, open_store:
         assert store.read(entry) == profile(2, seed=entry.block)
 
 
-def test_a_block_rewritten_200_times_only_grows_while_it_is_read(tmp_path: Path, open_store: OpenStore) -> None:
+def test_a_block_rewritten_200_times_only_grows_while_it_is_read(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     writer = RecordWriter(sink)
 
@@ -176,7 +182,9 @@ def test_restart_with_overlapping_steps_and_another_writers_purge_loses_nothing(
         *(("second", step) for step in range(5, 8)),
     ]
     for entry in store.entries():
-        assert store.read(entry) == profile(2 if entry.session == "first" else 3, seed=entry.first_step)
+        assert store.read(entry) == profile(
+            2 if entry.session == "first" else 3, seed=entry.first_step
+        )
 
 
 STRANGE_NAMES = [
@@ -239,10 +247,15 @@ class UnknownKind(Profile):
     KIND = "hologram"
 
 
-def test_what_a_newer_version_wrote_is_listed_and_said(tmp_path: Path, open_store: OpenStore) -> None:
+def test_what_a_newer_version_wrote_is_listed_and_said(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     writer = RecordWriter(sink)
-    records = {"new": NewerProfile(nodes=profile(2).nodes, strings=profile(2).strings), "odd": UnknownKind()}
+    records = {
+        "new": NewerProfile(nodes=profile(2).nodes, strings=profile(2).strings),
+        "odd": UnknownKind(),
+    }
     for name, record in {**records, "good": profile(2)}.items():
         writer.write(record, name=name)
     sink.close()
@@ -254,7 +267,10 @@ def test_what_a_newer_version_wrote_is_listed_and_said(tmp_path: Path, open_stor
     with pytest.raises(NewerSchema, match="unknown kind 'hologram'"):
         store.read(entries["odd"])
     assert store.read(entries["good"]) == profile(2)
-    assert {problem.where for problem in store.problems()} == {entries["new"].tag, entries["odd"].tag}
+    assert {problem.where for problem in store.problems()} == {
+        entries["new"].tag,
+        entries["odd"].tag,
+    }
     assert all("Upgrade StepScope" in problem.remedy for problem in store.problems())
 
 
@@ -290,23 +306,31 @@ def test_a_part_that_was_never_written_is_an_error(tmp_path: Path, open_store: O
         store.read(only(store))
 
 
-def test_a_read_has_a_limit(tmp_path: Path, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_read_has_a_limit(
+    tmp_path: Path, open_store: OpenStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     RecordWriter(sink).write(profile(500), name="p")
     sink.close()
     store = open_store(tmp_path)
     settle(store, lambda s: len(s.entries()) == 1)
     monkeypatch.setattr(reading, "LARGEST_READ_BYTES", 5000)
-    with pytest.raises(LimitExceeded, match=r"^run .*table of elements: profile record is larger than 5000 bytes"):
+    with pytest.raises(
+        LimitExceeded, match=r"^run .*table of elements: profile record is larger than 5000 bytes"
+    ):
         store.read(only(store))
     assert store.read(only(store), groups=["steps"]).rows == 0
 
 
-def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(tmp_path: Path, open_store: OpenStore) -> None:
+def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     add_blobs = sink.add_blobs
 
-    def damage(tag: str, content: bytes, blobs: list[bytes], *, step: int, wall_time_s: float) -> None:
+    def damage(
+        tag: str, content: bytes, blobs: list[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         last = bytearray(blobs[-1])
         last[-1] ^= 1
         add_blobs(tag, content, [*blobs[:-1], bytes(last)], step=step, wall_time_s=wall_time_s)
@@ -321,10 +345,14 @@ def test_a_damaged_element_is_found_though_the_record_around_it_is_whole(tmp_pat
     assert len(store.read(only(store), groups=["strings"]).strings) == 5000  # type: ignore[attr-defined]
 
 
-def test_an_unreadable_index_is_a_problem_of_its_record_alone(tmp_path: Path, open_store: OpenStore) -> None:
+def test_an_unreadable_index_is_a_problem_of_its_record_alone(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     for block, index in enumerate([b"\xff\xff", b"", envelope.pack(b"\xff"), envelope.pack(b"")]):
-        sink.add_blobs(names.tag_of("profile", "bad", "s", block), b"", [index], step=0, wall_time_s=1.0)
+        sink.add_blobs(
+            names.tag_of("profile", "bad", "s", block), b"", [index], step=0, wall_time_s=1.0
+        )
     RecordWriter(sink).write(profile(2), name="good")
     sink.close()
     store = open_store(tmp_path)
@@ -342,10 +370,18 @@ def test_a_record_that_is_gone_is_not_found(tmp_path: Path, open_store: OpenStor
         store.read(only(store)._replace(tag="stepscope/profile/p/none-0"))
 
 
-def test_scalars_of_rates_are_series_and_others_are_not(tmp_path: Path, open_store: OpenStore) -> None:
+def test_scalars_of_rates_are_series_and_others_are_not(
+    tmp_path: Path, open_store: OpenStore
+) -> None:
     sink = EventFileSink(tmp_path / "run")
     for step in range(20):
-        for tag in ("avg_samples_per_sec", "eval/local_tokens_per_sec", "loss", "avg_samples_per_sec/x", "per_sec"):
+        for tag in (
+            "avg_samples_per_sec",
+            "eval/local_tokens_per_sec",
+            "loss",
+            "avg_samples_per_sec/x",
+            "per_sec",
+        ):
             sink.add_scalars({tag: step / 4}, step=step, wall_time_s=100.0 + step)
     sink.close()
     store = open_store(tmp_path)

@@ -27,7 +27,9 @@ def held(value: Any, expected: Any) -> Any:
         return {name: getattr(value, name).tolist() for name in expected}
     if isinstance(value, Strings):
         return list(value)
-    return {name: getattr(value, name) for name in expected} if isinstance(expected, dict) else value
+    return (
+        {name: getattr(value, name) for name in expected} if isinstance(expected, dict) else value
+    )
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -46,6 +48,10 @@ def test_each_column_is_read_as_it_was_written(folder: Path) -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 @pytest.mark.parametrize("lens", BY_NAME)
 def test_each_lens_answers_for_it(folder: Path, lens: str) -> None:
-    runs = {ref.run for ref in stepscope.open(folder).catalog.refs() if ref.kind == BY_NAME[lens].record_kind}
+    runs = {
+        ref.run
+        for ref in stepscope.open(folder).catalog.refs()
+        if ref.kind == BY_NAME[lens].record_kind
+    }
     (run,) = runs
     assert getattr(stepscope.open(folder, run=run), lens)().to_json()

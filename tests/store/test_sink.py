@@ -31,7 +31,9 @@ def events_of(path: Path | None) -> list[Event]:
 
 def test_events_are_those_of_tensorboard(tmp_path: Path) -> None:
     sink = EventFileSink(tmp_path)
-    sink.add_blobs("stepscope/x", b"content", [b"one", b"", b"th\x00ree"], step=-5, wall_time_s=12.5)
+    sink.add_blobs(
+        "stepscope/x", b"content", [b"one", b"", b"th\x00ree"], step=-5, wall_time_s=12.5
+    )
     sink.add_scalars({"rate": 0.1}, step=2**40, wall_time_s=13.5)
     sink.close()
     version, blobs, scalar = events_of(sink.path)
@@ -69,13 +71,19 @@ def test_event_bytes_are_what_protobuf_would_write(tmp_path: Path) -> None:
 def test_any_number_can_be_a_scalar(value: float) -> None:
     event = Event.FromString(b"".join(events.scalar_event({"x\ud800": value}, 0, 1.0)))
     with np.errstate(over="ignore"):
-        assert np.array_equal(event.summary.value[0].simple_value, float(np.float32(value)), equal_nan=True)
+        assert np.array_equal(
+            event.summary.value[0].simple_value, float(np.float32(value)), equal_nan=True
+        )
 
 
 def test_sinks_of_one_process_and_second_never_share_a_file(tmp_path: Path) -> None:
     sinks = [EventFileSink(tmp_path) for _ in range(20)]
     assert len({sink.path for sink in sinks}) == 20
-    assert all("tfevents" in sink.path.name and sink.path.suffix == ".stepscope" for sink in sinks if sink.path)
+    assert all(
+        "tfevents" in sink.path.name and sink.path.suffix == ".stepscope"
+        for sink in sinks
+        if sink.path
+    )
     for sink in sinks:
         sink.close()
 
@@ -139,7 +147,9 @@ class FullDisk(io.BytesIO):
         return done
 
 
-def test_a_full_disk_leaves_no_torn_record_and_loses_nothing_once_there_is_room(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_torn_record_and_loses_nothing_once_there_is_room(
+    tmp_path: Path,
+) -> None:
     sink = EventFileSink(tmp_path)
     assert sink._file is not None
     sink._file.close()
@@ -174,15 +184,21 @@ def test_a_record_that_meets_a_full_disk_is_written_once(tmp_path: Path) -> None
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-def test_a_sink_that_cannot_write_at_all_leaves_nothing_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sink_that_cannot_write_at_all_leaves_nothing_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     opened = io.FileIO("/dev/full", "w")
-    monkeypatch.setattr("stepscope.store.sink._create", lambda directory: (tmp_path / "full", opened))
+    monkeypatch.setattr(
+        "stepscope.store.sink._create", lambda directory: (tmp_path / "full", opened)
+    )
     with pytest.raises(StoreError, match="No space left"):
         EventFileSink(tmp_path)
     assert opened.closed
 
 
-def test_a_file_made_anew_lies_where_the_first_did(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_made_anew_lies_where_the_first_did(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path)
     sink = EventFileSink("run")
@@ -194,7 +210,9 @@ def test_a_file_made_anew_lies_where_the_first_did(tmp_path: Path, monkeypatch: 
     assert [path.parent for path in tmp_path.rglob("*tfevents*")] == [tmp_path / "run"]
 
 
-def test_what_waits_for_the_disk_has_a_limit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_waits_for_the_disk_has_a_limit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr("stepscope.store.sink.LARGEST_PENDING_BYTES", 100)
     sink = EventFileSink(tmp_path)
     sink.add_blobs("t", b"", [bytes(200)], step=1, wall_time_s=1.0)

@@ -79,9 +79,13 @@ def test_a_flipped_length_costs_that_record(tmp_path: Path, hurt: int, byte: int
     assert reader.damages == [Damage(STARTS[hurt], size, "record length is damaged")]
 
 
-def test_reading_goes_on_where_a_writer_died_within_a_record_and_another_appended(tmp_path: Path) -> None:
+def test_reading_goes_on_where_a_writer_died_within_a_record_and_another_appended(
+    tmp_path: Path,
+) -> None:
     torn = tfrecord.frame(b"x" * 50)[:40]
-    reader = written(tmp_path / "f", bytes(framed(PAYLOADS[:2])) + torn + bytes(framed(PAYLOADS[2:])))
+    reader = written(
+        tmp_path / "f", bytes(framed(PAYLOADS[:2])) + torn + bytes(framed(PAYLOADS[2:]))
+    )
     assert read(reader) == PAYLOADS
     assert reader.damages == [Damage(STARTS[2], 40, "record checksum does not match")]
 
@@ -114,16 +118,22 @@ def test_damage_is_passed_at_any_distance_from_the_edges_of_what_is_read_at_once
         reader = written(tmp_path / str(hurt), data)
         lost = max(i for i in range(6) if STARTS[i] <= hurt)
         assert read(reader) == PAYLOADS[:lost] + PAYLOADS[lost + 1 :]
-        assert [(d.offset, d.length) for d in reader.damages] == [(STARTS[lost], STARTS[lost + 1] - STARTS[lost])]
+        assert [(d.offset, d.length) for d in reader.damages] == [
+            (STARTS[lost], STARTS[lost + 1] - STARTS[lost])
+        ]
 
 
-def test_a_record_larger_than_what_is_read_at_once_is_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_larger_than_what_is_read_at_once_is_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tfrecord, "READ_BYTES", 64)
     payloads = [b"a" * 1000, b"b", random.Random(0).randbytes(100_000), b"c"]
     assert read(written(tmp_path / "f", framed(payloads))) == payloads
 
 
-def test_a_record_too_large_to_be_ours_is_passed_over_unread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_too_large_to_be_ours_is_passed_over_unread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tfrecord, "LARGEST_PAYLOAD_BYTES", 500)
     path = tmp_path / "f"
     whole = bytes(framed([b"a" * 400, b"b" * 600, b"c"]))
@@ -134,7 +144,9 @@ def test_a_record_too_large_to_be_ours_is_passed_over_unread(tmp_path: Path, mon
     assert reader.damages == []
 
 
-def test_rubbish_without_end_is_said_in_few_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rubbish_without_end_is_said_in_few_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tfrecord, "MOST_DAMAGES", 3)
     data = framed([b"x" * 20] * 8 + [b"good"])
     for record in range(8):

@@ -24,4 +24,6 @@ def keep_sources(output: Path, sources: Iterable[str]) -> None:
     """
     for source in sources:
         if output.exists() and Path(source).exists() and output.samefile(source):
-            raise OptionError("the output is the source", where=str(output), remedy="Give another file")
+            raise OptionError(
+                "the output is the source", where=str(output), remedy="Give another file"
+            )

@@ -26,8 +26,12 @@ def add_parsers(commands: Any) -> None:
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add = actions.add_parser("add", help="copy runs into a baseline")
     add.add_argument("name", metavar="NAME", help="name of the baseline")
-    add.add_argument("source", nargs="+", type=path, metavar="RUN", help="runs, log directories or files")
-    add.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be repeated")
+    add.add_argument(
+        "source", nargs="+", type=path, metavar="RUN", help="runs, log directories or files"
+    )
+    add.add_argument(
+        "--run", action="append", metavar="NAME", help="run or pattern; may be repeated"
+    )
     listing = actions.add_parser("list", help="list baselines")
     show = actions.add_parser("show", help="show a baseline's runs and environment")
     show.add_argument("name", metavar="NAME", help="name of the baseline")
@@ -64,7 +68,11 @@ def run(options: argparse.Namespace) -> int:
 def _row(baseline: Baseline, form: str) -> dict[str, Any]:
     if form == "json":
         return baseline.to_json()
-    return {"name": baseline.name, "runs": len(baseline.runs), "commit": baseline.commit[:_COMMIT_DIGITS]}
+    return {
+        "name": baseline.name,
+        "runs": len(baseline.runs),
+        "commit": baseline.commit[:_COMMIT_DIGITS],
+    }
 
 
 def _show(baseline: Baseline, form: str) -> None:

@@ -26,7 +26,13 @@ def add_parsers(commands: Any) -> None:
     text = "fail when runs are worse than their baseline"
     codes = "Exit codes: 0 pass, 1 regression, 2 cannot tell, an unreadable source or wrong usage."
     parser = commands.add_parser("check", help=text, description=f"{text.capitalize()}. {codes}")
-    parser.add_argument("new", nargs="+", type=path, metavar="NEW", help="run, log directory or file; may be several")
+    parser.add_argument(
+        "new",
+        nargs="+",
+        type=path,
+        metavar="NEW",
+        help="run, log directory or file; may be several",
+    )
     parser.add_argument(
         "--against",
         nargs="+",
@@ -42,15 +48,33 @@ def add_parsers(commands: Any) -> None:
         help="step_time (default), rate, peak_memory, exposed_communication, goodput, phase:NAME, op:PATH",
     )
     parser.add_argument(
-        "--max-regression", type=share, default=0.03, metavar="SHARE", help="allowed loss (default 3%%)"
+        "--max-regression",
+        type=share,
+        default=0.03,
+        metavar="SHARE",
+        help="allowed loss (default 3%%)",
     )
-    parser.add_argument("--alpha", type=share, default=0.01, help="probability of a false alarm (default 0.01)")
-    spread = f"scatter of repeated runs where too few measure it (default {ASSUMED_SPREAD:.0%})".replace("%", "%%")
-    parser.add_argument("--run-spread", type=share, default=ASSUMED_SPREAD, metavar="SHARE", help=spread)
-    parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern among the new ones")
-    parser.add_argument("--against-run", action="append", metavar="NAME", help="run or pattern among the baseline")
+    parser.add_argument(
+        "--alpha", type=share, default=0.01, help="probability of a false alarm (default 0.01)"
+    )
+    spread = (
+        f"scatter of repeated runs where too few measure it (default {ASSUMED_SPREAD:.0%})".replace(
+            "%", "%%"
+        )
+    )
+    parser.add_argument(
+        "--run-spread", type=share, default=ASSUMED_SPREAD, metavar="SHARE", help=spread
+    )
+    parser.add_argument(
+        "--run", action="append", metavar="NAME", help="run or pattern among the new ones"
+    )
+    parser.add_argument(
+        "--against-run", action="append", metavar="NAME", help="run or pattern among the baseline"
+    )
     parser.add_argument("--baselines", metavar="DIR", help="folder of named baselines")
-    parser.add_argument("--bisect", action="store_true", help="exit with 125 in place of 2: git bisect skips")
+    parser.add_argument(
+        "--bisect", action="store_true", help="exit with 125 in place of 2: git bisect skips"
+    )
     parser.add_argument("--report", metavar="URL", help="address that the Markdown links to")
     parser.add_argument("--format", choices=("text", "json", "markdown", "junit"), default="text")
     parser.set_defaults(run_command=run)

@@ -15,12 +15,22 @@ def add_parsers(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("compare", help="compare any number of runs")
     parser.add_argument(
-        "source", nargs="+", type=path, metavar="RUN", help="runs, log directories, files, or baselines"
+        "source",
+        nargs="+",
+        type=path,
+        metavar="RUN",
+        help="runs, log directories, files, or baselines",
     )
-    parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be repeated")
-    parser.add_argument("--baseline", metavar="NAME", help="run to compare with (default: the fastest)")
+    parser.add_argument(
+        "--run", action="append", metavar="NAME", help="run or pattern; may be repeated"
+    )
+    parser.add_argument(
+        "--baseline", metavar="NAME", help="run to compare with (default: the fastest)"
+    )
     parser.add_argument("--baselines", metavar="DIR", help="folder of named baselines")
-    spread = "scatter of repeated runs, such as 2%%; at 0 only the noise of steps counts (default 0)"
+    spread = (
+        "scatter of repeated runs, such as 2%%; at 0 only the noise of steps counts (default 0)"
+    )
     parser.add_argument("--run-spread", type=share, default=0.0, metavar="SHARE", help=spread)
     parser.add_argument("--format", choices=("table", "json", "csv", "markdown"), default="table")
     parser.set_defaults(run_command=run)

@@ -28,11 +28,17 @@ START_TIMEOUT_S = 60.0
 
 def add_parsers(commands: Any) -> None:
     """Adds the command."""
-    parser = commands.add_parser("demo", help="write an example log directory and show it in TensorBoard")
+    parser = commands.add_parser(
+        "demo", help="write an example log directory and show it in TensorBoard"
+    )
     parser.add_argument("--logdir", help="where to write (default: a new temporary folder)")
-    parser.add_argument("--port", type=int, default=0, help="TensorBoard's port (default: a free one)")
+    parser.add_argument(
+        "--port", type=int, default=0, help="TensorBoard's port (default: a free one)"
+    )
     parser.add_argument("--no-serve", action="store_true", help="only write")
-    parser.add_argument("--seconds", type=float, help="how long to train (default: 3, or 120 while serving)")
+    parser.add_argument(
+        "--seconds", type=float, help="how long to train (default: 3, or 120 while serving)"
+    )
     parser.set_defaults(run_command=run)
 
 
@@ -53,7 +59,11 @@ def run(options: argparse.Namespace) -> int:
 
 def write_profile(logdir: Path) -> None:
     """Imports the profile that the package ships."""
-    sample = importlib.resources.files("stepscope.cli").joinpath("samples").joinpath("small_net.pt.trace.json.gz")
+    sample = (
+        importlib.resources.files("stepscope.cli")
+        .joinpath("samples")
+        .joinpath("small_net.pt.trace.json.gz")
+    )
     with importlib.resources.as_file(sample) as path:
         outcome = import_file(path, str(logdir), "pytorch-small-net", None)
     if outcome.error:
@@ -76,7 +86,9 @@ def serve(logdir: Path, port: int, seconds: float) -> int:
         print(f"StepScope: http://localhost:{port}/#stepscope", flush=True)
         print(f"(a small model trains for {seconds:.0f} s beside it; stop with Ctrl-C)", flush=True)
         stop = threading.Event()
-        trainer = threading.Thread(target=train, args=(logdir / "numpy-live", seconds, 64, stop), daemon=True)
+        trainer = threading.Thread(
+            target=train, args=(logdir / "numpy-live", seconds, 64, stop), daemon=True
+        )
         trainer.start()
         try:
             return process.wait()
@@ -94,7 +106,15 @@ def tensorboard(logdir: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
     Raises:
         StepscopeError: It ends or does not answer in time.
     """
-    command = [sys.executable, "-m", "tensorboard.main", "--logdir", str(logdir), "--port", str(port)]
+    command = [
+        sys.executable,
+        "-m",
+        "tensorboard.main",
+        "--logdir",
+        str(logdir),
+        "--port",
+        str(port),
+    ]
     process = subprocess.Popen([*command, "--reload_interval", "5"], stdout=subprocess.DEVNULL)
     try:
         _wait(process, f"http://localhost:{port}/data/plugins_listing")
@@ -107,7 +127,12 @@ def tensorboard(logdir: Path, port: int) -> Iterator[subprocess.Popen[bytes]]:
 def _wait(process: subprocess.Popen[bytes], url: str) -> None:
     deadline_s = time.monotonic() + START_TIMEOUT_S
     while time.monotonic() < deadline_s and process.poll() is None:
-        with contextlib.suppress(urllib.error.URLError, ConnectionError), urllib.request.urlopen(url, timeout=5):
+        with (
+            contextlib.suppress(urllib.error.URLError, ConnectionError),
+            urllib.request.urlopen(url, timeout=5),
+        ):
             return
         time.sleep(0.1)
-    raise StepscopeError("TensorBoard did not start", remedy="Run it by hand to see why: tensorboard --logdir DIR")
+    raise StepscopeError(
+        "TensorBoard did not start", remedy="Run it by hand to see why: tensorboard --logdir DIR"
+    )

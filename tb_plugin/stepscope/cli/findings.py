@@ -17,7 +17,9 @@ def add_parsers(commands: Any) -> None:
     """Adds the command."""
     parser = commands.add_parser("findings", help="what to do first, over all lenses")
     add_selection(parser, several=True)
-    parser.add_argument("--compare", metavar="SOURCE", help="baseline: tell what is new, gone, larger or smaller")
+    parser.add_argument(
+        "--compare", metavar="SOURCE", help="baseline: tell what is new, gone, larger or smaller"
+    )
     parser.set_defaults(run_command=run)
 
 
@@ -37,7 +39,9 @@ def run(options: argparse.Namespace) -> int:
     if options.format == "table":
         print("\n".join(_by_run(summaries, found)) or "No issues found.")
     else:
-        print_rows(found if options.format == "json" else [_row(one) for one in found], options.format)
+        print_rows(
+            found if options.format == "json" else [_row(one) for one in found], options.format
+        )
     return 0
 
 
@@ -57,7 +61,10 @@ def _by_run(summaries: list[dict[str, Any]], found: list[dict[str, Any]]) -> Ite
         words = " ".join(sentence for sentence in sentences if sentence)
         yield printable(f"{summary['run']}: {words}")
         yield from (_lines(finding) for finding in of_run)
-        yield from (f"        largest cost: {printable(cost['title'])}, {cost['kind']}" for cost in summary["costs"])
+        yield from (
+            f"        largest cost: {printable(cost['title'])}, {cost['kind']}"
+            for cost in summary["costs"]
+        )
     yield from (_lines(finding) for finding in left)
 
 
@@ -68,7 +75,18 @@ def _first_run(finding: dict[str, Any]) -> str:
 def _row(finding: dict[str, Any]) -> dict[str, Any]:
     """A finding as cells, with where it was found."""
     places = {place["run"]: None for place in finding["evidence"]}
-    columns = ("saving_share", "saving", "cost_share", "cost", "whole", "unit", "title", "advice", "certainty", "rule")
+    columns = (
+        "saving_share",
+        "saving",
+        "cost_share",
+        "cost",
+        "whole",
+        "unit",
+        "title",
+        "advice",
+        "certainty",
+        "rule",
+    )
     return {"run": ", ".join(places)} | {name: finding[name] for name in columns}
 
 

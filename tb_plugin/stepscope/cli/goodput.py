@@ -18,7 +18,9 @@ def add_parsers(commands: Any) -> None:
     """Adds the command."""
     text = "show where the wall time of a job went, over all its restarts"
     parser = commands.add_parser("goodput", help=text, description=f"{text.capitalize()}.")
-    parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="log directories or files of the job")
+    parser.add_argument(
+        "source", nargs="+", type=path, metavar="SOURCE", help="log directories or files of the job"
+    )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
     parser.set_defaults(run_command=run)
 
@@ -52,5 +54,12 @@ def _rows(document: dict[str, Any]) -> list[dict[str, Any]]:
         if not time_ns:
             continue
         share = time_ns / document["wall_ns"]
-        rows.append({"job": document["job"], "part": part, "seconds": time_ns / _NS_PER_S, "share": f"{share:.1%}"})
+        rows.append(
+            {
+                "job": document["job"],
+                "part": part,
+                "seconds": time_ns / _NS_PER_S,
+                "share": f"{share:.1%}",
+            }
+        )
     return rows

@@ -19,12 +19,24 @@ def add_parsers(commands: Any) -> None:
     text = "show a metric over many runs and where it changed"
     codes = "Exit codes: 0 no loss, 1 the last change is a loss of more than --max-regression, 2 too few runs."
     parser = commands.add_parser("history", help=text, description=f"{text.capitalize()}. {codes}")
-    parser.add_argument("source", nargs="+", type=path, metavar="DIR", help="log directories, files, or baselines")
-    parser.add_argument("--metric", default="step_time", metavar="NAME", help="as of stepscope check")
-    parser.add_argument("--order", choices=("time", "name"), default="time", help="order of the runs (default time)")
-    parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be repeated")
     parser.add_argument(
-        "--max-regression", type=share, default=0.03, metavar="SHARE", help="allowed loss (default 3%%)"
+        "source", nargs="+", type=path, metavar="DIR", help="log directories, files, or baselines"
+    )
+    parser.add_argument(
+        "--metric", default="step_time", metavar="NAME", help="as of stepscope check"
+    )
+    parser.add_argument(
+        "--order", choices=("time", "name"), default="time", help="order of the runs (default time)"
+    )
+    parser.add_argument(
+        "--run", action="append", metavar="NAME", help="run or pattern; may be repeated"
+    )
+    parser.add_argument(
+        "--max-regression",
+        type=share,
+        default=0.03,
+        metavar="SHARE",
+        help="allowed loss (default 3%%)",
     )
     parser.add_argument("--baselines", metavar="DIR", help="folder of named baselines")
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
@@ -72,4 +84,6 @@ def _sentence(change: dict[str, Any]) -> str:
     place = f"{change['run']}: {size} against {change['before']} and before, {word}."
     if change["first_possible"] == change["last_possible"]:
         return place
-    return f"{place} The change lies between {change['first_possible']} and {change['last_possible']}."
+    return (
+        f"{place} The change lies between {change['first_possible']} and {change['last_possible']}."
+    )

@@ -15,11 +15,17 @@ def add_parsers(commands: Any) -> None:
     parser.add_argument("source", nargs="+", type=path, metavar="SOURCE", help="file or folder")
     parser.add_argument("--logdir", required=True, type=path, help="log directory to write to")
     parser.add_argument(
-        "--run", metavar="NAME", help="run name to write to (default: one per file, derived from its contents)"
+        "--run",
+        metavar="NAME",
+        help="run name to write to (default: one per file, derived from its contents)",
     )
     parser.add_argument("--name", help="record name")
-    parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes (default: one per processor)")
-    parser.add_argument("--scheduler", metavar="ADDRESS", help="a running Dask scheduler to work on")
+    parser.add_argument(
+        "--jobs", type=int, default=0, metavar="N", help="processes (default: one per processor)"
+    )
+    parser.add_argument(
+        "--scheduler", metavar="ADDRESS", help="a running Dask scheduler to work on"
+    )
     parser.set_defaults(run_command=run)
 
 
@@ -32,7 +38,9 @@ def run(options: argparse.Namespace) -> int:
     for note in dict.fromkeys(group.note for group, _ in found.files if group.note):
         say(note)
     with executor(options.jobs, options.scheduler, len(found.files)) as pool:
-        for outcome in import_files(found.files, options.logdir, pool, run=options.run, name=options.name, bar=True):
+        for outcome in import_files(
+            found.files, options.logdir, pool, run=options.run, name=options.name, bar=True
+        ):
             for line in outcome.warnings:
                 say(line)
             if outcome.error:

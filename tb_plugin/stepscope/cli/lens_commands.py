@@ -28,11 +28,17 @@ Answer = LensAnswer[Any] | ComparisonAnswer
 def add_parsers(commands: Any) -> None:
     """Adds one command per lens."""
     for lens in LENSES:
-        parser = commands.add_parser(lens.name, help=lens.question, description=f"{lens.name}: {lens.question}.")
+        parser = commands.add_parser(
+            lens.name, help=lens.question, description=f"{lens.name}: {lens.question}."
+        )
         of_one_record = lens.scope(lens.options_type()) is Scope.RECORD
         add_selection(parser, several=not of_one_record)
-        parser.add_argument("--compare", type=path, metavar="SOURCE", help="compare with this source")
-        parser.add_argument("--compare-run", metavar="RUN", help="run of the source to compare with")
+        parser.add_argument(
+            "--compare", type=path, metavar="SOURCE", help="compare with this source"
+        )
+        parser.add_argument(
+            "--compare-run", metavar="RUN", help="run of the source to compare with"
+        )
         for spec in option_tables.TABLES[lens.name]:
             add_option(parser, spec)
         if lens.name == "views":
@@ -71,9 +77,13 @@ def add_selection(parser: argparse.ArgumentParser, *, several: bool) -> None:
         several: Whether the command takes several sources.
     """
     count = "+" if several else 1
-    parser.add_argument("source", nargs=count, type=path, metavar="SOURCE", help="log directory, run, or file")
+    parser.add_argument(
+        "source", nargs=count, type=path, metavar="SOURCE", help="log directory, run, or file"
+    )
     parser.add_argument("--format", choices=("table", "json", "csv"), default="table")
-    parser.add_argument("--run", action="append", metavar="NAME", help="run or pattern; may be repeated")
+    parser.add_argument(
+        "--run", action="append", metavar="NAME", help="run or pattern; may be repeated"
+    )
     parser.add_argument("--name", help="record name")
     parser.add_argument("--record-step", type=int, help="training step of the record")
 

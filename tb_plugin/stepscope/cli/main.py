@@ -35,7 +35,16 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"stepscope {__version__}")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     runs_commands = (compare, check, baseline, history, goodput)
-    for module in (demo, importing, lens_commands, findings, *runs_commands, advise, report, formats):
+    for module in (
+        demo,
+        importing,
+        lens_commands,
+        findings,
+        *runs_commands,
+        advise,
+        report,
+        formats,
+    ):
         module.add_parsers(commands)
     return parser
 

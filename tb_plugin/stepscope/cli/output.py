@@ -12,7 +12,12 @@ from typing import Any
 import msgspec
 
 from stepscope.exporting.csv import to_csv
-from stepscope.exporting.tables import comparison_notes, comparison_rows, document_rows, is_comparison
+from stepscope.exporting.tables import (
+    comparison_notes,
+    comparison_rows,
+    document_rows,
+    is_comparison,
+)
 from stepscope.lenses.registry import AnyLens
 from stepscope.model.diagnostic import Diagnostic
 
@@ -185,5 +190,7 @@ def problems_of(answer: Any) -> list[Diagnostic]:
     found = getattr(getattr(answer, "result", answer), "problems", ())
     if not isinstance(found, tuple):
         return []
-    problems = [Diagnostic(**problem) if isinstance(problem, dict) else problem for problem in found]
+    problems = [
+        Diagnostic(**problem) if isinstance(problem, dict) else problem for problem in found
+    ]
     return [problem for problem in problems if isinstance(problem, Diagnostic)]

@@ -21,4 +21,6 @@ SHAPES: dict[str, tuple[str, dict[str, Any]]] = {
 def add_shape(parser: argparse.ArgumentParser) -> None:
     """Adds the flag."""
     words = "; ".join(f"{name}: {text}" for name, (text, _) in SHAPES.items())
-    parser.add_argument("--shape", choices=tuple(SHAPES), help=f"print a table of the trace instead: {words}")
+    parser.add_argument(
+        "--shape", choices=tuple(SHAPES), help=f"print a table of the trace instead: {words}"
+    )

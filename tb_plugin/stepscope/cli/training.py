@@ -53,7 +53,9 @@ class Network:
         return file.getvalue()
 
 
-def train(directory: Path, seconds: float, batch: int = 64, stop: threading.Event | None = None) -> None:
+def train(
+    directory: Path, seconds: float, batch: int = 64, stop: threading.Event | None = None
+) -> None:
     """Trains for some seconds, with checkpoints and evaluations, and logs samples per second."""
     network = Network()
     step = 0

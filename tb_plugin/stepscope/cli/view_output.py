@@ -22,7 +22,8 @@ def parse_output(text: str) -> tuple[str, Path | None]:
     key, _, file = rest.partition("=")
     if form not in FORMS or (rest and key != "outfile"):
         raise OptionError(
-            f"output is {text!r}", remedy="Give stdout, none, or file, timeline, pprof, speedscope with :outfile=FILE"
+            f"output is {text!r}",
+            remedy="Give stdout, none, or file, timeline, pprof, speedscope with :outfile=FILE",
         )
     if form in ("stdout", "none"):
         return form, None

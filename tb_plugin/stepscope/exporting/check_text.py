@@ -17,7 +17,9 @@ _TITLES = {"pass": "Pass", "regression": "Regression", "cannot tell": "Cannot te
 
 def check_text(document: Document) -> str:
     """The verdict in plain lines."""
-    lines = [f"{_TITLES[document['verdict']]}: {_runs(document['candidates'])} against {_runs(document['baselines'])}"]
+    lines = [
+        f"{_TITLES[document['verdict']]}: {_runs(document['candidates'])} against {_runs(document['baselines'])}"
+    ]
     for metric in document["metrics"]:
         lines.append(f"  {metric_sentence(metric)}")
         lines.extend(f"    Missing: {missing}." for missing in metric["missing"])
@@ -37,19 +39,37 @@ def check_markdown(document: Document, report: str | None = None) -> str:
         report: The address of a report to link to.
     """
     lines = [f"### StepScope: {_TITLES[document['verdict']]}", ""]
-    lines.append(f"{_escaped(_runs(document['candidates']))} against {_escaped(_runs(document['baselines']))}. ")
-    lines[-1] += f"Allowed: {document['max_regression']:.1%} worse. False alarms: at most {document['alpha']:.1%}."
-    lines += ["", "| metric | baseline | new | worse by (interval) | verdict |", "|---|---:|---:|---:|---|"]
+    lines.append(
+        f"{_escaped(_runs(document['candidates']))} against {_escaped(_runs(document['baselines']))}. "
+    )
+    lines[-1] += (
+        f"Allowed: {document['max_regression']:.1%} worse. False alarms: at most {document['alpha']:.1%}."
+    )
+    lines += [
+        "",
+        "| metric | baseline | new | worse by (interval) | verdict |",
+        "|---|---:|---:|---:|---|",
+    ]
     lines.extend(_metric_row(metric) for metric in document["metrics"][:_MOST_CAUSES])
-    missing = [f"- {_escaped(text)}" for metric in document["metrics"] for text in metric["missing"]]
+    missing = [
+        f"- {_escaped(text)}" for metric in document["metrics"] for text in metric["missing"]
+    ]
     if missing:
         lines += ["", "Missing to tell:", *list(dict.fromkeys(missing))[:_MOST_DIFFERENCES]]
     if document["causes"]:
-        lines += ["", "| cause | time per step | share of the difference | sure |", "|---|---:|---:|---|"]
+        lines += [
+            "",
+            "| cause | time per step | share of the difference | sure |",
+            "|---|---:|---:|---|",
+        ]
         lines.extend(_cause_row(cause) for cause in document["causes"][:_MOST_CAUSES])
     different = [*document["incomparable"], *document["differences"]]
     if different:
-        lines += ["", "Environment:", *(f"- {_escaped(text)}" for text in different[:_MOST_DIFFERENCES])]
+        lines += [
+            "",
+            "Environment:",
+            *(f"- {_escaped(text)}" for text in different[:_MOST_DIFFERENCES]),
+        ]
     if report:
         lines += ["", f"[Report]({report})"]
     return "\n".join(lines)
@@ -62,10 +82,17 @@ def check_junit(document: Document) -> str:
     errors = sum(metric["verdict"] == "cannot tell" for metric in metrics)
     suite = ElementTree.Element(
         "testsuite",
-        {"name": "stepscope check", "tests": str(len(metrics)), "failures": str(failures), "errors": str(errors)},
+        {
+            "name": "stepscope check",
+            "tests": str(len(metrics)),
+            "failures": str(failures),
+            "errors": str(errors),
+        },
     )
     for metric in metrics:
-        case = ElementTree.SubElement(suite, "testcase", {"classname": "stepscope.check", "name": metric["metric"]})
+        case = ElementTree.SubElement(
+            suite, "testcase", {"classname": "stepscope.check", "name": metric["metric"]}
+        )
         sentence = metric_sentence(metric)
         if metric["verdict"] == "regression":
             failure = ElementTree.SubElement(case, "failure", {"message": sentence})
@@ -120,7 +147,13 @@ def _figure(metric: Document, side: str) -> str:
 
 def _metric_row(metric: Document) -> str:
     worse = _worse(metric) if metric["worse"] is not None else "—"
-    cells = (metric["metric"], _figure(metric, "baseline"), _figure(metric, "candidate"), worse, metric["verdict"])
+    cells = (
+        metric["metric"],
+        _figure(metric, "baseline"),
+        _figure(metric, "candidate"),
+        worse,
+        metric["verdict"],
+    )
     return f"| {' | '.join(_escaped(cell) for cell in cells)} |"
 
 

@@ -21,7 +21,9 @@ def thread_name(pid: int, tid: int, name: str) -> Event:
     return {"ph": "M", "name": "thread_name", "pid": pid, "tid": tid, "args": {"name": name}}
 
 
-def span(name: str, start: Micros, duration: Micros, pid: int, tid: int, args: dict[str, Any]) -> Event:
+def span(
+    name: str, start: Micros, duration: Micros, pid: int, tid: int, args: dict[str, Any]
+) -> Event:
     """Something that lasts."""
     return {
         "ph": "X",
@@ -50,4 +52,12 @@ def flow(name: str, phase: str, number: int, at: Micros, pid: int, tid: int) -> 
 
 def counter(name: str, at: Micros, pid: int, values: dict[str, Any]) -> Event:
     """Values at a time."""
-    return {"ph": "C", "cat": "Memory", "name": name, "ts": at, "pid": pid, "tid": 0, "args": values}
+    return {
+        "ph": "C",
+        "cat": "Memory",
+        "name": name,
+        "ts": at,
+        "pid": pid,
+        "tid": 0,
+        "args": values,
+    }

@@ -64,19 +64,27 @@ class _Timeline:
         by_device = self._by_device(runs)
         self._connect(by_device)
         threads = {device: _lanes(rows) for device, rows in by_device.items()}
-        pid = {device: place for place, device in enumerate(dict.fromkeys(run.device for run in runs))}
+        pid = {
+            device: place for place, device in enumerate(dict.fromkeys(run.device for run in runs))
+        }
         events = [process_name(number, _process(device)) for device, number in pid.items()]
         for device, names in threads.items():
-            events += [thread_name(pid[device], lane, name) for lane, name in enumerate(names) if name]
+            events += [
+                thread_name(pid[device], lane, name) for lane, name in enumerate(names) if name
+            ]
         number = 0
         for device in pid:
             for run in sorted(by_device[device], key=lambda r: r.lane):
                 name = self.names[run.node]
-                events.append(span(name, run.start, run.duration, pid[device], run.lane, {"name": name}))
+                events.append(
+                    span(name, run.start, run.duration, pid[device], run.lane, {"name": name})
+                )
                 for target in run.leads_to:
                     number += 1
                     events.append(flow(name, "s", number, run.end, pid[device], run.lane))
-                    events.append(flow(name, "t", number, target.start, pid[target.device], target.lane))
+                    events.append(
+                        flow(name, "t", number, target.start, pid[target.device], target.lane)
+                    )
         return events + self._memory(len(pid))
 
     def _in_step(self, steps: Array) -> Array:
@@ -89,7 +97,9 @@ class _Timeline:
         rows, lanes = profile.executions, profile.lanes
         wanted = self._in_step(rows.step)
         if self.tfprof:
-            wanted &= (lanes.kind != LaneKind.OTHER)[rows.lane] & (profile.nodes.device >= 0)[rows.node]
+            wanted &= (lanes.kind != LaneKind.OTHER)[rows.lane] & (profile.nodes.device >= 0)[
+                rows.node
+            ]
         found = np.flatnonzero(wanted)
         found = found[np.argsort(rows.node[found], kind="stable")]
         first = np.searchsorted(rows.node[found], np.arange(len(profile.nodes) + 1))
@@ -132,7 +142,11 @@ class _Timeline:
                 for source in self._inputs(run.node):
                     for other, start in host.of(source):
                         target = at.get((other, start))
-                        if target is not None and other != device and (self.tfprof or target.node == source):
+                        if (
+                            target is not None
+                            and other != device
+                            and (self.tfprof or target.node == source)
+                        ):
                             target.leads_to.append(run)
 
     def _inputs(self, node: int) -> list[int]:
@@ -145,7 +159,9 @@ class _Timeline:
     def _memory(self, pid: int) -> list[Event]:
         """Memory in use of each accelerator, and the nodes that hold most of it."""
         events: list[Event] = []
-        for device, memory in sorted(self._device_memory().items(), key=lambda item: item[0].encode()):
+        for device, memory in sorted(
+            self._device_memory().items(), key=lambda item: item[0].encode()
+        ):
             name = f"mem usage on:{device}"
             events += [process_name(pid, name), process_name(pid + 1, f"{name} allocations")]
             moments = memory.moments(_TFPROF_LEAST_GAP_US if self.tfprof else 0)
@@ -162,12 +178,16 @@ class _Timeline:
         place[self.nodes] = np.arange(len(self.nodes))
         memory: dict[str, _DeviceMemory] = defaultdict(_DeviceMemory)
         if self.tfprof:
-            ran = set(self.profile.executions.node[self._in_step(self.profile.executions.step)].tolist())
+            ran = set(
+                self.profile.executions.node[self._in_step(self.profile.executions.step)].tolist()
+            )
             for node in self.nodes:
                 device = int(self.profile.nodes.device[node])
                 if node in ran and device >= 0 and "cpu" not in strings[device]:
                     memory[strings[device]] = memory[strings[device]]
-        wanted = np.flatnonzero((place[rows.node] >= 0) & self._in_step(rows.step) & (rows.device >= 0))
+        wanted = np.flatnonzero(
+            (place[rows.node] >= 0) & self._in_step(rows.step) & (rows.device >= 0)
+        )
         for row in wanted[np.argsort(place[rows.node[wanted]], kind="stable")].tolist():
             device = strings[int(rows.device[row])]
             if "cpu" not in device:
@@ -213,7 +233,10 @@ class _HostRuns:
         self._of: dict[int, list[tuple[str, Micros]]] = defaultdict(list)
         names = [profile.strings[i] if i >= 0 else "" for i in profile.lanes.device.tolist()]
         for node, lane, start in zip(
-            rows.node[found].tolist(), rows.lane[found].tolist(), rows.start_ticks[found].tolist(), strict=True
+            rows.node[found].tolist(),
+            rows.lane[found].tolist(),
+            rows.start_ticks[found].tolist(),
+            strict=True,
         ):
             if _is_canonical(names[lane]):
                 self._of[node].append((names[lane], clock.stamp(start)))

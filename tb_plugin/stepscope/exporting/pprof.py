@@ -40,7 +40,11 @@ def to_pprof(result: ViewResult) -> bytes:
         OptionError: The view is not the code view, or tfprof's ways are asked for and not one figure is selected.
     """
     if result.view != "code":
-        raise OptionError(f"the {result.view} view has no pprof profile", where="pprof", remedy="Ask for the code view")
+        raise OptionError(
+            f"the {result.view} view has no pprof profile",
+            where="pprof",
+            remedy="Ask for the code view",
+        )
     return gzip.compress(_Profile(result, _figure(result)).message().SerializeToString(), mtime=0)
 
 
@@ -50,7 +54,9 @@ def _figure(result: ViewResult) -> str:
         return chosen[0]
     if result.resolved.tfprof:
         raise OptionError(
-            f"select is {','.join(chosen)!r}", where="pprof", remedy=f"Select one of {', '.join(ORDER_FIELDS)}"
+            f"select is {','.join(chosen)!r}",
+            where="pprof",
+            remedy=f"Select one of {', '.join(ORDER_FIELDS)}",
         )
     return "micros"
 
@@ -93,13 +99,19 @@ class _Profile:
     def message(self) -> pprof_pb2.Profile:
         """The whole message."""
         message, text = self._message, self._text
-        unit = "nanoseconds" if self.is_time else {"us": "microseconds", "bytes": "bytes"}.get(self.spec.unit, "count")
+        unit = (
+            "nanoseconds"
+            if self.is_time
+            else {"us": "microseconds", "bytes": "bytes"}.get(self.spec.unit, "count")
+        )
         for kind, kind_unit in (("count", "count"), (self.word, unit)):
             message.sample_type.add(type=text(kind), unit=text(kind_unit))
         message.comment.append(text(_COMMENTS[self.word]))
         stacks = self._stacks()
         for row, node in self._members():
-            sample = message.sample.add(location_id=stacks[row], value=[1, self._value(self.spec, node)])
+            sample = message.sample.add(
+                location_id=stacks[row], value=[1, self._value(self.spec, node)]
+            )
             name = self.result.profile.strings[int(self.result.profile.nodes.name[node])]
             sample.label.add(key=text(_LABEL), str=text(name))
         message.string_table.extend(self._texts)
@@ -133,7 +145,9 @@ class _Profile:
         has_rows = np.zeros(len(result.rows), bool)
         has_rows[result.parent[1:]] = True
         has_rows[0] = True
-        return [-1 if is_inner[row] or has_rows[shown] else shown for row, shown in enumerate(owner)]
+        return [
+            -1 if is_inner[row] or has_rows[shown] else shown for row, shown in enumerate(owner)
+        ]
 
     def _stacks(self) -> list[list[int]]:
         """The locations of each displayed row, the innermost first."""
@@ -157,7 +171,9 @@ class _Profile:
         number = self._locations.get(key)
         if number is None:
             number = self._locations[key] = len(self._locations) + 1
-            self._message.location.add(id=number).line.add(function_id=self._function(name, own), line=line)
+            self._message.location.add(id=number).line.add(
+                function_id=self._function(name, own), line=line
+            )
         return number
 
     def _function_name(self, row: int, frame: int) -> str:

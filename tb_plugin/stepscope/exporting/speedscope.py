@@ -31,7 +31,9 @@ def to_speedscope(result: ViewResult, name: str = "") -> dict[str, Any]:
     rows = range(1, len(result))
     frames = [{"name": text} for text in result.names(rows)]
     stacks = _stacks(result)
-    profiles = [p for figure, unit in FIGURES if (p := _profile(result, stacks, figure, unit)) is not None]
+    profiles = [
+        p for figure, unit in FIGURES if (p := _profile(result, stacks, figure, unit)) is not None
+    ]
     return {
         "$schema": SCHEMA,
         "exporter": "stepscope",
@@ -61,7 +63,9 @@ def _weights(result: ViewResult, figure: str) -> Array:
     return weights
 
 
-def _profile(result: ViewResult, stacks: list[list[int]], figure: str, unit: str) -> dict[str, Any] | None:
+def _profile(
+    result: ViewResult, stacks: list[list[int]], figure: str, unit: str
+) -> dict[str, Any] | None:
     own = _weights(result, figure).tolist()
     rows = [row for row in range(1, len(result)) if own[row] > 0]
     if not rows:

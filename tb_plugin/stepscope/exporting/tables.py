@@ -54,15 +54,27 @@ def _metric_rows(row: Mapping[str, Any], leading: Leading | None) -> list[Row]:
     """One row for each metric: of the leading ones, or of all that are numbers."""
     a = row["a"] or {}
     b = row["b"] or {}
-    names = [name for name in dict.fromkeys([*a, *b]) if _is_number(a.get(name)) or _is_number(b.get(name))]
+    names = [
+        name
+        for name in dict.fromkeys([*a, *b])
+        if _is_number(a.get(name)) or _is_number(b.get(name))
+    ]
     if leading is None:
-        return [_metric_row(row, f"{key_text(row['key'])} {name}", a.get(name), b.get(name)) for name in names]
+        return [
+            _metric_row(row, f"{key_text(row['key'])} {name}", a.get(name), b.get(name))
+            for name in names
+        ]
 
     rows = []
     for name, (_, factor) in leading.items():
         if name in names:
             rows.append(
-                _metric_row(row, key_text(row["key"]), _times(a.get(name), factor), _times(b.get(name), factor))
+                _metric_row(
+                    row,
+                    key_text(row["key"]),
+                    _times(a.get(name), factor),
+                    _times(b.get(name), factor),
+                )
             )
     return rows
 

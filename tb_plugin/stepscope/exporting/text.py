@@ -65,7 +65,9 @@ def to_text(result: ViewResult) -> str:
 def columns(result: ViewResult) -> tuple[str, ...]:
     """The selected columns in the order in which tfprof prints them. `micros` stands for all three times."""
     grouped = result.view in ("op", "code")
-    order = (*_MEMORY, *_TIMES, *_COUNTS, *_SETS) if grouped else (*_COUNTS, *_MEMORY, *_TIMES, *_SETS)
+    order = (
+        (*_MEMORY, *_TIMES, *_COUNTS, *_SETS) if grouped else (*_COUNTS, *_MEMORY, *_TIMES, *_SETS)
+    )
     chosen = set(result.resolved.options.select or ())
     if "micros" in chosen:
         chosen |= set(_TIMES)
@@ -171,7 +173,9 @@ class _TreePrinter(_Printer):
 
     def occurrence(self, row: int) -> str:
         counted = bool(row) and self.accounted[row]
-        runs, definitions = (number_text(self.counts["run_count"][row]), "1") if counted else ("--", "--")
+        runs, definitions = (
+            (number_text(self.counts["run_count"][row]), "1") if counted else ("--", "--")
+        )
         total_runs, total_definitions = (
             number_text(self.counts[f"total_{w}_count"][row]) for w in ("run", "definition")
         )

@@ -70,5 +70,7 @@ def _flame_graph(result: ViewResult) -> list[Event]:
         if depth[row] not in named:
             named.add(depth[row])
             events.append(process_name(depth[row], f"Scope:{depth[row]}"))
-        events.append(span(names[row], start, width, depth[row], 0, {"name": names[row], "op": names[row]}))
+        events.append(
+            span(names[row], start, width, depth[row], 0, {"name": names[row], "op": names[row]})
+        )
     return events

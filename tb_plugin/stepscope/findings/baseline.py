@@ -28,7 +28,9 @@ def compared(findings: Sequence[Document], baseline: Sequence[Document]) -> list
         before = None if other is None else baseline[other]
         answer.append(finding | _state(finding, before))
     gone = [finding for place, finding in enumerate(baseline) if place not in pairs.values()]
-    answer += [finding | {"state": "gone", "baseline_saving": finding["saving"]} for finding in gone]
+    answer += [
+        finding | {"state": "gone", "baseline_saving": finding["saving"]} for finding in gone
+    ]
     return answer
 
 

@@ -32,7 +32,9 @@ def exposed_communication(result: LensResult[Views]) -> Iterator[Finding]:
     if not len(rows) or exposed <= 0:
         return
     cost = facts.per_step_us(exposed)
-    replayed = facts.saving(Change(removed=_but_last(facts, rows), unwaited=_waits_for(facts, rows)))
+    replayed = facts.saving(
+        Change(removed=_but_last(facts, rows), unwaited=_waits_for(facts, rows))
+    )
     # What is hidden needs computation to hide under, and the last collective of a step has none after it.
     room_us = max(cost - max(facts.covered_us(rows) - computation_us, 0.0), 0.0)
     saved = min(replayed.us, room_us, cost)
@@ -47,7 +49,10 @@ def exposed_communication(result: LensResult[Views]) -> Iterator[Finding]:
         cost_share=min(cost / facts.step_us, 1.0),
         cost=cost,
         unit="us",
-        evidence=(result.evidence("communication", pane="steps"), trace_place(result, facts, example)),
+        evidence=(
+            result.evidence("communication", pane="steps"),
+            trace_place(result, facts, example),
+        ),
         advice="Start each collective as soon as its input is ready, on a stream of its own",
         certainty="derived",
         saving=saved,
@@ -151,7 +156,19 @@ def _but_every_bucket(facts: StepFacts, rows: Ints) -> Ints:
 
 
 RULES: tuple[Rule[Views], ...] = (
-    Rule("exposed-communication", "views", "Collectives that no computation hides", exposed_communication, "derived"),
-    Rule("small-collectives", "views", "Many collectives that cost their latency", small_collectives, "derived"),
+    Rule(
+        "exposed-communication",
+        "views",
+        "Collectives that no computation hides",
+        exposed_communication,
+        "derived",
+    ),
+    Rule(
+        "small-collectives",
+        "views",
+        "Many collectives that cost their latency",
+        small_collectives,
+        "derived",
+    ),
 )
 """The rules of this module."""

@@ -31,7 +31,9 @@ _SETUP = re.compile(
 _EVENTS = re.compile(r"^(?:cuda|hip)Event(?:Synchronize|ElapsedTime|Record)")
 _ELAPSED = re.compile(r"EventElapsedTime")
 _LEAST_SETUP_SHARE = 0.1
-_OTHER_PARTS = re.compile(r"Backward|autograd::engine|Optimizer\.|optimizer|DataLoader|nccl:|gloo:|ProfilerStep")
+_OTHER_PARTS = re.compile(
+    r"Backward|autograd::engine|Optimizer\.|optimizer|DataLoader|nccl:|gloo:|ProfilerStep"
+)
 
 
 def recompilation(result: LensResult[Views]) -> Iterator[Finding]:
@@ -85,7 +87,9 @@ def graph_breaks(result: LensResult[Views]) -> Iterator[Finding]:
     gaps = []
     for lane in np.unique(facts.lane[before]).tolist():
         of_lane = facts.lane[before] == lane
-        gaps.append((int(lane), Spans.union(facts.end[before[of_lane]], facts.start[after[of_lane]])))
+        gaps.append(
+            (int(lane), Spans.union(facts.end[before[of_lane]], facts.start[after[of_lane]]))
+        )
     length = facts.start[after] - facts.end[before]
     finding = change_finding(
         result,
@@ -170,10 +174,25 @@ def _setup(facts: StepFacts) -> Ints:
 
 
 RULES: tuple[Rule[Views], ...] = (
-    Rule("recompilation", "views", "Compilation in a step that is not the first", recompilation, "derived"),
-    Rule("graph-breaks", "views", "Steps that leave and enter compiled code again and again", graph_breaks, "derived"),
     Rule(
-        "initialisation", "views", "First calls, autotuning and compilation in the first step: warm-up", initialisation
+        "recompilation",
+        "views",
+        "Compilation in a step that is not the first",
+        recompilation,
+        "derived",
+    ),
+    Rule(
+        "graph-breaks",
+        "views",
+        "Steps that leave and enter compiled code again and again",
+        graph_breaks,
+        "derived",
+    ),
+    Rule(
+        "initialisation",
+        "views",
+        "First calls, autotuning and compilation in the first step: warm-up",
+        initialisation,
     ),
 )
 """The rules of this module."""

@@ -27,7 +27,9 @@ OUTSIDE_KERNEL = 0.25
 def _idle_with_wait(together: RunResults) -> Iterator[Finding]:
     """The accelerator is idle, and the loop waits for input: the one because of the other."""
     for profile, logged in together.pairs("views", "throughput"):
-        busy, window = np.sum([(0, 0), *utilization(profile.result.profile).values()], axis=0).tolist()
+        busy, window = np.sum(
+            [(0, 0), *utilization(profile.result.profile).values()], axis=0
+        ).tolist()
         waits = [(rates.span_share(series, "data"), series) for series in logged.result.series]
         share, series = max(waits, key=lambda one: one[0], default=(0.0, None))
         if series is None or not window or busy / window >= LOW_UTILIZATION or share < LEAST_WAIT:
@@ -42,19 +44,33 @@ def _idle_with_wait(together: RunResults) -> Iterator[Finding]:
             (rates.shown(logged, series),),
             "The input does not keep up: prefetch more, load with more workers, or move preprocessing ahead",
             "derived",
-            (("idle-accelerator", profile.run, "*"), ("lost-to-data-wait", logged.run, series.name)),
+            (
+                ("idle-accelerator", profile.run, "*"),
+                ("lost-to-data-wait", logged.run, series.name),
+            ),
         )
 
 
 def _dips_with_checkpoints(together: RunResults) -> Iterator[Finding]:
     """Stalls of one series that lie in checkpoints which another series of the job logged."""
-    every = [(subject, series) for subject in together.of("throughput") for series in subject.result.series]
+    every = [
+        (subject, series)
+        for subject in together.of("throughput")
+        for series in subject.result.series
+    ]
     for subject, series in every:
         others = [(s, o) for s, o in every if o is not series and o.clock == series.clock == "unix"]
-        stalls = [note for note in series.annotations if note.kind == "stall" and note.start_ns is not None]
+        stalls = [
+            note
+            for note in series.annotations
+            if note.kind == "stall" and note.start_ns is not None
+        ]
         for other_subject, other in others:
             inside = [note for note in stalls if _covered(note, other) >= LINED_UP]
-            lost, whole = sum(int(note.evidence["extra_ns"]) for note in inside), rates.whole_ns(series)
+            lost, whole = (
+                sum(int(note.evidence["extra_ns"]) for note in inside),
+                rates.whole_ns(series),
+            )
             if inside and whole and lost / whole >= rates.LEAST_SHARE:
                 place = rates.shown(other_subject, other, inside[0])
                 yield _dips(subject, series, other, inside, lost / whole, lost, place)
@@ -97,7 +113,10 @@ def _stall_of_step(together: RunResults) -> Iterator[Finding]:
     for collectives, logged in together.pairs("dcn", "throughput"):
         result = collectives.result
         whole, worst = profiled_ps(result), dcn_rules.stalling(result)
-        step = next((s for series in logged.result.series if (s := series.statistics.get("step_time"))), None)
+        step = next(
+            (s for series in logged.result.series if (s := series.statistics.get("step_time"))),
+            None,
+        )
         stall = sum(row.stall_total_ps for row in result.all_cores)
         if step is None or not whole or not worst or stall / whole < LEAST_WAIT:
             continue
@@ -143,7 +162,12 @@ def _kernel_of_op(together: RunResults) -> Iterator[Finding]:
 def _kernel_us(result: InCoreResult) -> float:
     """The mean envelope of the usable invocations in us, 0 where it is not known."""
     record, phases = result.record, result.phases
-    if phases is None or not record.clock_freq_hz or record.unit != "cycles" or not phases.verdict.usable.any():
+    if (
+        phases is None
+        or not record.clock_freq_hz
+        or record.unit != "cycles"
+        or not phases.verdict.usable.any()
+    ):
         return 0.0
     return float(phases.total[phases.verdict.usable].mean() / float(record.clock_freq_hz) * 1e6)
 
@@ -158,7 +182,11 @@ def _op_named(profile: LensResult[Any], title: str) -> tuple[str, float, int, fl
     if row is None:
         return None
     runs, micros = int(result.column("run_count")[row]), float(result.column("exec_micros")[row])
-    return (names[row], micros / runs, runs, float(result.column("total_exec_micros")[0])) if runs and micros else None
+    return (
+        (names[row], micros / runs, runs, float(result.column("total_exec_micros")[0]))
+        if runs and micros
+        else None
+    )
 
 
 RULES: tuple[CrossRule, ...] = (

@@ -21,9 +21,15 @@ _LEAST_EXCESS = 0.1
 WAITING_OPS = ("recv-done", "send-done", "host recv-done", "host send-done")
 ADVICE = {
     "no_overlap": "Almost no slack: schedule independent work between send and recv-done",
-    "congestion": ("The required bandwidth exceeds the network's: send less, or spread it over more hosts"),
-    "bandwidth": ("The data arrives late despite its slack: look for other network traffic, or send less"),
-    "hardware": ("There is slack and the data arrives in time: look for a slow host or link among its peers"),
+    "congestion": (
+        "The required bandwidth exceeds the network's: send less, or spread it over more hosts"
+    ),
+    "bandwidth": (
+        "The data arrives late despite its slack: look for other network traffic, or send less"
+    ),
+    "hardware": (
+        "There is slack and the data arrives in time: look for a slow host or link among its peers"
+    ),
 }
 RESHARDING = {
     "ALL_TO_ALL": "An all-to-all across slices reshards data",
@@ -88,7 +94,9 @@ def advice(result: DcnResult, cause: Cause) -> str:
         return message
     movable = time_words(around.movable_ps / PS_PER_US)
     others = len(around.movable) - 1
-    return f"{message}. {around.movable[0].name} and {others} more ops ({movable}) do not depend on it"
+    return (
+        f"{message}. {around.movable[0].name} and {others} more ops ({movable}) do not depend on it"
+    )
 
 
 def _stragglers(subject: LensResult[DcnResult]) -> Iterator[Finding]:
@@ -147,7 +155,9 @@ def _unmatched(subject: LensResult[DcnResult]) -> Iterator[Finding]:
         cost=None,
         unit="us",
         evidence=(subject.evidence(""),),
-        advice=("The profile is cut off: profile for longer, or fewer things at once, so that whole steps are in it"),
+        advice=(
+            "The profile is cut off: profile for longer, or fewer things at once, so that whole steps are in it"
+        ),
         certainty="measured",
     )
 

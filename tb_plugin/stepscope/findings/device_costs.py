@@ -48,7 +48,9 @@ def unfused_optimizer(result: LensResult[Views]) -> Iterator[Finding]:
     facts = facts_of(result)
     if facts is None:
         return
-    ranges = np.flatnonzero(facts.named(_OPTIMIZER) & (facts.kind == NodeKind.SCOPE) & facts.in_steps & facts.on_host)
+    ranges = np.flatnonzero(
+        facts.named(_OPTIMIZER) & (facts.kind == NodeKind.SCOPE) & facts.in_steps & facts.on_host
+    )
     ranges = _outermost(facts, ranges)
     if not len(ranges):
         return
@@ -85,7 +87,11 @@ def _outermost(facts: StepFacts, rows: Ints) -> Ints:
     order = rows[np.lexsort((-facts.end[rows], facts.start[rows], facts.lane[rows]))]
     kept: list[int] = []
     for row in order.tolist():
-        inside = kept and facts.lane[kept[-1]] == facts.lane[row] and facts.end[kept[-1]] >= facts.end[row]
+        inside = (
+            kept
+            and facts.lane[kept[-1]] == facts.lane[row]
+            and facts.end[kept[-1]] >= facts.end[row]
+        )
         if not inside:
             kept.append(row)
     return np.array(kept, np.int64)
@@ -160,7 +166,11 @@ def upcasts(result: LensResult[Views]) -> Iterator[Finding]:
         return
     works = facts.category_rows(Category.KERNEL)
     casts = works[_in_op(facts, works, _CAST_OP) & ~facts.named(_LAYOUT_KERNEL)[works]]
-    by_name = works[facts.named(re.compile(r"^(?:wrapped_|loop_)?convert(?:_fusion)?(?:\.\d+)?", re.IGNORECASE))[works]]
+    by_name = works[
+        facts.named(
+            re.compile(r"^(?:wrapped_|loop_)?convert(?:_fusion)?(?:\.\d+)?", re.IGNORECASE)
+        )[works]
+    ]
     yield from _gone(
         result,
         facts,
@@ -271,8 +281,14 @@ def _chains(facts: StepFacts, works: Ints) -> tuple[int, Ints]:
     used, place = np.unique(names, return_inverse=True)
     kinds = [kernel_kind(facts.profile.strings[name]) for name in used.tolist()]
     fusible = np.array([kind == "elementwise" for kind in kinds], bool)
-    fused = np.array([_FUSED.search(facts.profile.strings[name]) is not None for name in used.tolist()], bool)
-    elementwise = (fusible & ~fused)[place] & ~_in_op(facts, order, _CAST_OP) & ~_in_op(facts, order, _LAYOUT_OP)
+    fused = np.array(
+        [_FUSED.search(facts.profile.strings[name]) is not None for name in used.tolist()], bool
+    )
+    elementwise = (
+        (fusible & ~fused)[place]
+        & ~_in_op(facts, order, _CAST_OP)
+        & ~_in_op(facts, order, _LAYOUT_OP)
+    )
     elementwise &= ~_in_optimizer(facts, order)
     lane = facts.lane[order]
     begins = elementwise & np.append(True, ~elementwise[:-1] | (lane[1:] != lane[:-1]))
@@ -281,14 +297,20 @@ def _chains(facts: StepFacts, works: Ints) -> tuple[int, Ints]:
     count = np.bincount(chain[rows], minlength=int(begins.sum()))
     rows = rows[count[chain[rows]] >= _LEAST_CHAIN]
     by_length = rows[np.lexsort((-facts.duration[order[rows]], chain[rows]))]
-    longest = np.append(True, chain[by_length][1:] != chain[by_length][:-1]) if len(by_length) else by_length
+    longest = (
+        np.append(True, chain[by_length][1:] != chain[by_length][:-1])
+        if len(by_length)
+        else by_length
+    )
     extra = order[by_length[~longest]] if len(by_length) else by_length
     return int((count >= _LEAST_CHAIN).sum()), extra
 
 
 def _in_optimizer(facts: StepFacts, works: Ints) -> Array:
     """Which work is launched in a step of the optimizer."""
-    ranges = np.flatnonzero(facts.named(_OPTIMIZER) & (facts.kind == NodeKind.SCOPE) & facts.on_host)
+    ranges = np.flatnonzero(
+        facts.named(_OPTIMIZER) & (facts.kind == NodeKind.SCOPE) & facts.on_host
+    )
     if not len(ranges):
         return np.zeros(len(works), bool)
     inside = _inside(facts, _outermost(facts, ranges), facts.start)
@@ -297,7 +319,13 @@ def _in_optimizer(facts: StepFacts, works: Ints) -> Array:
 
 
 RULES: tuple[Rule[Views], ...] = (
-    Rule("unfused-optimizer", "views", "Optimizers that update parameter by parameter", unfused_optimizer, "derived"),
+    Rule(
+        "unfused-optimizer",
+        "views",
+        "Optimizers that update parameter by parameter",
+        unfused_optimizer,
+        "derived",
+    ),
     Rule(
         "memory-bound-elementwise",
         "views",
@@ -305,7 +333,13 @@ RULES: tuple[Rule[Views], ...] = (
         memory_bound_elementwise,
         "derived",
     ),
-    Rule("layout-copies", "views", "Copies and transposes that only change the layout", layout_copies, "derived"),
+    Rule(
+        "layout-copies",
+        "views",
+        "Copies and transposes that only change the layout",
+        layout_copies,
+        "derived",
+    ),
     Rule("upcasts", "views", "Conversions between number types that cost", upcasts, "derived"),
 )
 """The rules of this module."""

@@ -11,6 +11,8 @@ _LARGEST = 999.5
 
 def time_words(micros: float) -> str:
     """A time given in microseconds, to three digits: `12 µs`, `1.2 ms`, `3 s`."""
-    unit, size = next(((unit, size) for unit, size in _UNITS if micros >= _LARGEST / 1e3 * size), _UNITS[-1])
+    unit, size = next(
+        ((unit, size) for unit, size in _UNITS if micros >= _LARGEST / 1e3 * size), _UNITS[-1]
+    )
     value = micros / size
     return f"{value:.3g} {unit}" if value < _LARGEST else f"{value:,.0f} {unit}"

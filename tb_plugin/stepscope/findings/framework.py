@@ -6,8 +6,12 @@ import re
 
 from stepscope.findings.step_facts import StepFacts
 
-_PYTORCH = re.compile(r"^aten::|^autograd::|^torch[._:/]|^Torch-Compiled Region|^vllm::|^ProfilerStep#")
-_TRAINING = re.compile(r"^autograd::|Backward\d*$|^Optimizer\.(?:step|zero_grad)#|\b(?:backward|optimi[sz]er)\b", re.I)
+_PYTORCH = re.compile(
+    r"^aten::|^autograd::|^torch[._:/]|^Torch-Compiled Region|^vllm::|^ProfilerStep#"
+)
+_TRAINING = re.compile(
+    r"^autograd::|Backward\d*$|^Optimizer\.(?:step|zero_grad)#|\b(?:backward|optimi[sz]er)\b", re.I
+)
 _VLLM = re.compile(r"^vllm::|\bvllm/")
 _SGLANG = re.compile(r"\bsglang/|^sgl_kernel::")
 
@@ -44,7 +48,11 @@ def launch_changes(facts: StepFacts) -> tuple[str, ...]:
 
 def _training_changes(facts: StepFacts) -> tuple[str, ...]:
     if _holds(facts, _GRAPH_LAUNCH):
-        return ("A larger batch", "Put more of the step into the graph", "Prepare the next inputs while the graph runs")
+        return (
+            "A larger batch",
+            "Put more of the step into the graph",
+            "Prepare the next inputs while the graph runs",
+        )
     return (
         'torch.compile(model, mode="reduce-overhead"), which uses CUDA graphs',
         _BATCH,
@@ -59,7 +67,9 @@ def _inference_changes(facts: StepFacts) -> tuple[str, ...]:
     elif _holds(facts, _VLLM):
         graphs = "CUDA graphs: run vLLM without --enforce-eager"
     elif _holds(facts, _SGLANG):
-        graphs = "CUDA graphs: run SGLang without --disable-cuda-graph, and raise --cuda-graph-max-bs"
+        graphs = (
+            "CUDA graphs: run SGLang without --disable-cuda-graph, and raise --cuda-graph-max-bs"
+        )
     else:
         graphs = 'CUDA graphs: torch.compile(model, mode="reduce-overhead")'
     return (

@@ -123,7 +123,9 @@ def device_allocations(result: LensResult[Views]) -> Iterator[Finding]:
     facts = facts_of(result)
     if facts is None:
         return
-    calls = np.flatnonzero(facts.named(_ALLOCATION) & (facts.kind == NodeKind.RUNTIME) & facts.in_steps)
+    calls = np.flatnonzero(
+        facts.named(_ALLOCATION) & (facts.kind == NodeKind.RUNTIME) & facts.in_steps
+    )
     if not len(calls) or _only_in_first_step(facts, calls):
         return
     frees = facts.named(_FREE)[calls]
@@ -200,7 +202,9 @@ def _calls_of_uploads(facts: StepFacts) -> Ints:
     copies = _uploads(facts)
     calls = np.unique(facts.launch[copies])
     ops = facts.callers(calls)
-    waits = np.flatnonzero(facts.named(WAITING_CALL) & (facts.kind == NodeKind.RUNTIME) & facts.in_steps)
+    waits = np.flatnonzero(
+        facts.named(WAITING_CALL) & (facts.kind == NodeKind.RUNTIME) & facts.in_steps
+    )
     beside = waits[np.isin(facts.callers(waits), ops[ops >= 0])]
     return np.union1d(calls, beside)
 
@@ -227,7 +231,10 @@ def data_loader_wait(result: LensResult[Views]) -> Iterator[Finding]:
         cost_us=facts.covered_us(rows),
         example=int(rows[facts.duration[rows].argmax()]),
         advice="The next batch is not ready in time: load it beside the step",
-        changes=(first if single else more, "Move decoding and augmentation to a preparing job or to the device"),
+        changes=(
+            first if single else more,
+            "Move decoding and augmentation to a preparing job or to the device",
+        ),
         key=name,
     )
     if finding is not None:
@@ -275,8 +282,22 @@ RULES: tuple[Rule[Views], ...] = (
         device_allocations,
         "derived",
     ),
-    Rule("pageable-copies", "views", "Copies to the device that the host waits for", pageable_copies, "derived"),
-    Rule("data-loader-wait", "views", "Steps that wait for their batch", data_loader_wait, "derived"),
-    Rule("garbage-collection", "views", "Python's garbage collector in steps", garbage_collection, "derived"),
+    Rule(
+        "pageable-copies",
+        "views",
+        "Copies to the device that the host waits for",
+        pageable_copies,
+        "derived",
+    ),
+    Rule(
+        "data-loader-wait", "views", "Steps that wait for their batch", data_loader_wait, "derived"
+    ),
+    Rule(
+        "garbage-collection",
+        "views",
+        "Python's garbage collector in steps",
+        garbage_collection,
+        "derived",
+    ),
 )
 """The rules of this module."""

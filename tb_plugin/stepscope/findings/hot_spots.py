@@ -112,10 +112,19 @@ class HotSpots:
             return
         own = _added_micros(result)
         total = result.column("total_exec_micros")
-        large = [row for row in np.argsort(-total, kind="stable").tolist() if row and self._is_op(result, row)]
-        large = [row for row in large if total[row] >= LEAST_SHARE * self.whole_micros][:_MOST_ASKED]
+        large = [
+            row
+            for row in np.argsort(-total, kind="stable").tolist()
+            if row and self._is_op(result, row)
+        ]
+        large = [row for row in large if total[row] >= LEAST_SHARE * self.whole_micros][
+            :_MOST_ASKED
+        ]
         members = [self._members(result, [row]) for row in large]
-        spots = [self._op(result, row, covers) for row, covers in zip(large, self._called(members), strict=True)]
+        spots = [
+            self._op(result, row, covers)
+            for row, covers in zip(large, self._called(members), strict=True)
+        ]
         chosen: list[HotSpot] = []
         for spot in (one for one in spots if own[one.row] >= LEAST_SHARE / 2 * self.whole_micros):
             outer = next(one for one in spots if one is spot or self._common(one, spot) >= SAME)
@@ -161,7 +170,9 @@ class HotSpots:
             bits[inner] = reached
 
     def _spot(self, result: ViewResult, row: int, covers: Array, micros: float) -> HotSpot:
-        return HotSpot(result.view, row, result.paths([row])[0], covers, self._weigh(covers), micros)
+        return HotSpot(
+            result.view, row, result.paths([row])[0], covers, self._weigh(covers), micros
+        )
 
     def _places(self, view: str) -> list[HotSpot]:
         """Scopes or lines with much time, below what holds everything."""
@@ -170,7 +181,9 @@ class HotSpots:
             return []
         total = result.column("total_exec_micros")
         least, steps = LEAST_SHARE * self.whole_micros, {name for _, name in result.steps}
-        rows = [row for row in _divided(result, total, per_branch=view == "code") if total[row] >= least]
+        rows = [
+            row for row in _divided(result, total, per_branch=view == "code") if total[row] >= least
+        ]
         if view == "code":
             rows = of_users(result, rows)
         named = [row for row in rows if not {result.names([row])[0]} & (steps | {UNATTRIBUTED})]
@@ -211,7 +224,9 @@ def _own_ticks(profile: Profile) -> Array:
     if profile.nested:
         calls = np.flatnonzero((profile.nodes.kind == NodeKind.RUNTIME) & (launchers(profile) >= 0))
         np.subtract.at(own, launchers(profile)[calls], own[calls])
-        own[(profile.nodes.kind == NodeKind.SCOPE) & np.isin(profile.nodes.name, profile.steps.name)] = 0
+        own[
+            (profile.nodes.kind == NodeKind.SCOPE) & np.isin(profile.nodes.name, profile.steps.name)
+        ] = 0
     return np.maximum(own, 0)
 
 
@@ -244,7 +259,11 @@ def _down(result: ViewResult, total: Array, row: int) -> int:
     """The deepest row that still has nearly all of a row's time, and rows below it."""
     least = SAME * float(total[row])
     while True:
-        inner = [child for child in _below(result, row) if total[child] >= least and result.end[child] > child + 1]
+        inner = [
+            child
+            for child in _below(result, row)
+            if total[child] >= least and result.end[child] > child + 1
+        ]
         if len(inner) != 1:
             return row
         row = inner[0]

@@ -150,7 +150,9 @@ def _collective_skew(subject: LensResult[InCoreResult]) -> Iterator[Finding]:
         cost=skew / len(usable),
         unit="cycles",
         evidence=(subject.evidence(_SKEW),),
-        advice=(f"Slot {slot} is last in {times / len(usable):.0%} of the invocations: give it less to do before that"),
+        advice=(
+            f"Slot {slot} is last in {times / len(usable):.0%} of the invocations: give it less to do before that"
+        ),
         certainty="measured",
     )
 

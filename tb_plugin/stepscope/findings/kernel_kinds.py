@@ -31,7 +31,9 @@ _KINDS: dict[str, tuple[str, ...]] = {
         r"gemm|gemv|matmul|cutlass|cijk_|nvjet|xmma|wgmma|splitk|brgemm|hipblaslt|tensile|einsum",
         r"::(?:mm|addmm|bmm|linear|baddbmm)\b|dot_kernel|^dot|triton_(?:mm|tem)",
     ),
-    "embedding": (r"embedding|index_select|gather|scatter|indexing_backward|index_put|index_kernel|lookup",),
+    "embedding": (
+        r"embedding|index_select|gather|scatter|indexing_backward|index_put|index_kernel|lookup",
+    ),
     "reduction": (
         r"reduce|triton_(?:red|per)_|softmax|argm(?:ax|in)|sum_|cumsum|topk|sort|radix",
         r"::(?:sum|mean|max)\b|nll_loss|cross_entropy",
@@ -41,7 +43,9 @@ _KINDS: dict[str, tuple[str, ...]] = {
         r"aten::(?:add|mul|sub|div|fill_|zero_|exp|sqrt|pow)|^loop_|fusion",
     ),
 }
-_RULES = tuple((kind, re.compile("|".join(patterns), re.IGNORECASE)) for kind, patterns in _KINDS.items())
+_RULES = tuple(
+    (kind, re.compile("|".join(patterns), re.IGNORECASE)) for kind, patterns in _KINDS.items()
+)
 
 KINDS = (*_KINDS, "other", "idle")
 

@@ -42,19 +42,25 @@ def _subject(finding: Finding, jobs: Mapping[Place, str]) -> tuple[str, ...]:
         return ()
     place = finding.evidence[0]
     job = jobs.get((place.lens, place.run, place.name), "")
-    return (job, finding.rule, place.lens, place.name, _DEVICE.sub(r"\1\2", place.key)) if job else ()
+    return (
+        (job, finding.rule, place.lens, place.name, _DEVICE.sub(r"\1\2", place.key)) if job else ()
+    )
 
 
 def _joined(group: list[Finding]) -> list[Finding]:
     runs = {finding.evidence[0].run for finding in group if finding.evidence}
     if len(runs) < 2:
         return group
-    first, *others = sorted(group, key=lambda one: (one.cost_share or 0, one.cost or 0), reverse=True)
+    first, *others = sorted(
+        group, key=lambda one: (one.cost_share or 0, one.cost or 0), reverse=True
+    )
     which = "such as" if first.cost is None else "of which the worst is"
     title = f"{first.title}, in {len(runs)} ranks, {which} {first.evidence[0].run}"
     return [dataclasses.replace(first, title=title, evidence=_places(first, others))]
 
 
 def _places(first: Finding, others: list[Finding]) -> tuple[Evidence, ...]:
-    every = dict.fromkeys((first.evidence[0], *(other.evidence[0] for other in others), *first.evidence))
+    every = dict.fromkeys(
+        (first.evidence[0], *(other.evidence[0] for other in others), *first.evidence)
+    )
     return tuple(every)[:MOST_PLACES]

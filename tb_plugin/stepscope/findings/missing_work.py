@@ -13,7 +13,9 @@ from stepscope.findings.step_facts import StepFacts, Views
 from stepscope.findings.step_finding import facts_of, trace_place
 from stepscope.model.profile import NodeKind
 
-_LAUNCH = re.compile(r"^(?:cuda|hip|cu|mu)\w*(?:LaunchKernel|ModuleLaunchKernel|GraphLaunch|LaunchCooperative)")
+_LAUNCH = re.compile(
+    r"^(?:cuda|hip|cu|mu)\w*(?:LaunchKernel|ModuleLaunchKernel|GraphLaunch|LaunchCooperative)"
+)
 _LEAST_MISSING = 0.05
 
 
@@ -52,6 +54,9 @@ def missing_device_work(result: LensResult[Views]) -> Iterator[Finding]:
 
 
 RULE: Rule[Views] = Rule(
-    "missing-device-work", "views", "Launches without device work: no verdict on idle time then", missing_device_work
+    "missing-device-work",
+    "views",
+    "Launches without device work: no verdict on idle time then",
+    missing_device_work,
 )
 """The rule of this module."""

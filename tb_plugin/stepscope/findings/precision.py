@@ -57,7 +57,10 @@ def _unused_tensor_cores(result: LensResult[Views]) -> Iterator[Finding]:
         cost_share=min(cost / step_us, 1.0) if step_us else None,
         cost=min(cost, step_us) if step_us else cost,
         unit="us",
-        evidence=(result.evidence(name, view="op", search=name), result.evidence(name, pane="kernels", search=name)),
+        evidence=(
+            result.evidence(name, view="op", search=name),
+            result.evidence(name, pane="kernels", search=name),
+        ),
         advice="Multiply in a type that Tensor Cores take; how much faster that is depends on the shapes",
         certainty="hint",
         whole=step_us,

@@ -174,13 +174,25 @@ class _Job:
 
 def _one_of_each_rank(runs: RunResults) -> list[LensResult[Any]]:
     """The profiles of a job's ranks; none where a rank has several, since it is not known which belong together."""
-    profiles = [s for s in runs.of("views") if s.result.profile.nested and s.result.profile.header.rank >= 0]
+    profiles = [
+        s for s in runs.of("views") if s.result.profile.nested and s.result.profile.header.rank >= 0
+    ]
     distinct = {result.result.profile.header.rank for result in profiles}
     return profiles if len(distinct) == len(profiles) else []
 
 
 RULES = (
-    CrossRule("late-rank", ("views",), "A rank that comes late to collectives, for which the others wait", late_rank),
-    CrossRule("imbalanced-ranks", ("views",), "A rank that computes longer than the others", imbalanced_ranks),
+    CrossRule(
+        "late-rank",
+        ("views",),
+        "A rank that comes late to collectives, for which the others wait",
+        late_rank,
+    ),
+    CrossRule(
+        "imbalanced-ranks",
+        ("views",),
+        "A rank that computes longer than the others",
+        imbalanced_ranks,
+    ),
 )
 """The rules of this module."""

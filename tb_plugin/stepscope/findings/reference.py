@@ -61,5 +61,8 @@ This page is written by `python docs/write_findings.py`.
 def page(rules: Iterable[AnyRule]) -> str:
     """The page, in Markdown."""
     lines = ["| rule | lens | finds | certainty |", "|---|---|---|---|"]
-    lines += [f"| `{rule.name}` | {', '.join(rule.lenses)} | {rule.help} | {rule.certainty} |" for rule in rules]
+    lines += [
+        f"| `{rule.name}` | {', '.join(rule.lenses)} | {rule.help} | {rule.certainty} |"
+        for rule in rules
+    ]
     return _HEAD + "\n".join(lines) + "\n" + _TAIL

@@ -145,7 +145,9 @@ def unexplained_idle(result: LensResult[Views], findings: Sequence[Finding]) -> 
 
 def _blocking_call(facts: StepFacts, *, start: int, end: int) -> int | None:
     """The call that waits for the device through nearly all of a range of time; None where there is none."""
-    calls = np.flatnonzero(facts.named(WAITING_CALL) & (facts.kind == NodeKind.RUNTIME) & facts.on_host)
+    calls = np.flatnonzero(
+        facts.named(WAITING_CALL) & (facts.kind == NodeKind.RUNTIME) & facts.on_host
+    )
     if not len(calls):
         return None
     shared = np.minimum(facts.end[calls], end) - np.maximum(facts.start[calls], start)
@@ -178,7 +180,9 @@ def _unexplained_ranges(facts: StepFacts, findings: Sequence[Finding]) -> tuple[
 def _ready(facts: StepFacts, works: Ints) -> Ints:
     """When the launch of each piece of device work should have had its effect; far ahead where none is known."""
     call = np.where(works >= 0, facts.launch[works], -1)
-    ready: Ints = np.where(call >= 0, facts.issued[np.maximum(call, 0)] + facts.launch_latency, _FAR_AHEAD)
+    ready: Ints = np.where(
+        call >= 0, facts.issued[np.maximum(call, 0)] + facts.launch_latency, _FAR_AHEAD
+    )
     return ready
 
 
@@ -263,7 +267,9 @@ def _difference(facts: StepFacts, step: int, usual: int) -> tuple[int, str]:
     extra = table[:, step] - np.median(table, axis=1)
     most = int(extra.argmax())
     if extra_outside > extra[most]:
-        return _first_in(facts, step), f"{time_words(extra_outside * facts.tick_us)} more outside every op"
+        return _first_in(
+            facts, step
+        ), f"{time_words(extra_outside * facts.tick_us)} more outside every op"
     of_name = rows[(place == most) & (facts.step[rows] == step)]
     run = int(of_name[facts.duration[of_name].argmax()])
     return run, f"{facts.name(run)} takes {time_words(float(extra[most]) * facts.tick_us)} more"

@@ -88,7 +88,10 @@ class RunResults:
         """Each subject of a lens with those of another lens: of its own run, else of the job."""
         for subject in self.of(one):
             others = self.of(other)
-            yield from ((subject, found) for found in [o for o in others if o.run == subject.run] or others[:1])
+            yield from (
+                (subject, found)
+                for found in [o for o in others if o.run == subject.run] or others[:1]
+            )
 
 
 @dataclass(frozen=True)
@@ -162,18 +165,25 @@ def _residual(
 
 def _is_about(finding: Finding, result: LensResult[Any]) -> bool:
     places = finding.evidence
-    return any((place.lens, place.run, place.name) == (result.lens, result.run, result.name) for place in places)
+    return any(
+        (place.lens, place.run, place.name) == (result.lens, result.run, result.name)
+        for place in places
+    )
 
 
 def _groups(results: Sequence[LensResult[Any]]) -> list[tuple[LensResult[Any], ...]]:
     """The results of each job, and of each run that is no part of one."""
     groups: dict[str, list[LensResult[Any]]] = {}
     for result in results:
-        groups.setdefault(f"job {result.job}" if result.job else f"run {result.run}", []).append(result)
+        groups.setdefault(f"job {result.job}" if result.job else f"run {result.run}", []).append(
+            result
+        )
     return [tuple(group) for group in groups.values()]
 
 
-def _checked(rule: AnyRule, check: Callable[[], Iterable[Finding]], result: LensResult[Any]) -> list[Finding]:
+def _checked(
+    rule: AnyRule, check: Callable[[], Iterable[Finding]], result: LensResult[Any]
+) -> list[Finding]:
     """What a rule finds. One that fails costs only what it would still have found, and is named."""
     findings: list[Finding] = []
     try:

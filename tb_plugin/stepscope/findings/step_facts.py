@@ -86,7 +86,9 @@ class StepFacts:
     def is_work(self) -> Array:
         """Which executions are device work."""
         lanes = self.profile.lanes.kind
-        on_device = np.where(self.lane >= 0, lanes[self.lane], LaneKind.OTHER) == LaneKind.ACCELERATOR
+        on_device = (
+            np.where(self.lane >= 0, lanes[self.lane], LaneKind.OTHER) == LaneKind.ACCELERATOR
+        )
         is_work: Array = on_device & np.isin(self.category, DEVICE_CATEGORIES)
         return is_work
 
@@ -117,7 +119,9 @@ class StepFacts:
         """Start and end of each step on its thread."""
         steps = self.profile.steps
         if len(steps):
-            return steps.start_ticks.astype(np.int64), (steps.start_ticks + steps.duration_ticks).astype(np.int64)
+            return steps.start_ticks.astype(np.int64), (
+                steps.start_ticks + steps.duration_ticks
+            ).astype(np.int64)
         return self.graph.steps.start, self.graph.steps.end
 
     @cached_property
@@ -140,7 +144,10 @@ class StepFacts:
 
     def _node_hits(self, pattern: re.Pattern[str]) -> Array:
         used, place = np.unique(self.profile.nodes.name, return_inverse=True)
-        hits = [name >= 0 and pattern.search(self.profile.strings[name]) is not None for name in used.tolist()]
+        hits = [
+            name >= 0 and pattern.search(self.profile.strings[name]) is not None
+            for name in used.tolist()
+        ]
         found: Array = np.array(hits, bool)[place]
         return found
 
@@ -171,7 +178,9 @@ class StepFacts:
 
     @cached_property
     def _by_node_and_start(self) -> tuple[Ints, Ints]:
-        key = self.profile.executions.node.astype(np.int64) * self._span + (self.start - self._first)
+        key = self.profile.executions.node.astype(np.int64) * self._span + (
+            self.start - self._first
+        )
         order = np.argsort(key, kind="stable")
         return order, key[order]
 
@@ -206,7 +215,9 @@ class StepFacts:
         """The time of executions on the host without that of executions in them, by thread."""
         left = dict(self.spans(inner))
         nothing = Spans.union(rows[:0], rows[:0])
-        return tuple((lane, spans.minus(left.get(lane, nothing))) for lane, spans in self.spans(rows))
+        return tuple(
+            (lane, spans.minus(left.get(lane, nothing))) for lane, spans in self.spans(rows)
+        )
 
     def without_host(self, rows: Ints) -> Change:
         """The change in which executions on the host take no time, and wait for nothing."""

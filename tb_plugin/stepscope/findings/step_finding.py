@@ -84,4 +84,8 @@ def times_a_step(count: int, facts: StepFacts) -> str:
     each = count / max(facts.step_count, 1)
     if each >= 0.95:
         return f"{each:,.0f} times a step" if round(each) > 1 else "once a step"
-    return f"{count:,} times in {facts.step_count} steps" if count > 1 else f"once in {facts.step_count} steps"
+    return (
+        f"{count:,} times in {facts.step_count} steps"
+        if count > 1
+        else f"once in {facts.step_count} steps"
+    )

@@ -77,10 +77,14 @@ def _most_to_save(summary: RunSummary) -> tuple[float, str]:
     return (-(summary.saving_share or 0.0), summary.run)
 
 
-def _summary(run: str, results: Sequence[LensResult[Any]], findings: Sequence[Finding]) -> RunSummary:
+def _summary(
+    run: str, results: Sequence[LensResult[Any]], findings: Sequence[Finding]
+) -> RunSummary:
     own = [finding for finding in findings if any(place.run == run for place in finding.evidence)]
     first = own[0] if own else None
-    profile = next((result for result in results if result.run == run and result.lens == "views"), None)
+    profile = next(
+        (result for result in results if result.run == run and result.lens == "views"), None
+    )
     facts = None if profile is None else facts_of(profile)
     kinds = () if facts is None else kind_shares(facts)
     return RunSummary(
@@ -113,7 +117,9 @@ def _first_thing(finding: Finding | None) -> str:
 def _sentence(facts: StepFacts | None, kinds: Iterable[KindShare], first: Finding | None) -> str:
     if facts is None:
         return "" if first is None else first.title
-    parts = [f"{kind.share:.0%} {kind.kind}" for kind in kinds if kind.share >= _LEAST_SHARE][:_MOST_KINDS]
+    parts = [f"{kind.share:.0%} {kind.kind}" for kind in kinds if kind.share >= _LEAST_SHARE][
+        :_MOST_KINDS
+    ]
     what = "A step takes" if len(facts.profile.steps) else "The profile takes"
     return f"{what} {time_words(facts.step_us)}: {', '.join(parts)}."
 
@@ -130,7 +136,9 @@ def _device_kinds(facts: StepFacts) -> dict[str, float]:
     works = np.flatnonzero(facts.is_work)
     names = facts.profile.nodes.name[facts.profile.executions.node[works]]
     used, place = np.unique(names, return_inverse=True)
-    kind_of_name = np.array([kernel_kind(facts.profile.strings[name]) for name in used.tolist()], object)
+    kind_of_name = np.array(
+        [kernel_kind(facts.profile.strings[name]) for name in used.tolist()], object
+    )
     kind_of_work = kind_of_name[place]
     for category, word in _KIND_OF_CATEGORY.items():
         kind_of_work[facts.category[works] == category] = word
@@ -143,7 +151,9 @@ def _device_kinds(facts: StepFacts) -> dict[str, float]:
     us: dict[str, float] = {}
     for kind in sorted(spans, key=lambda kind: -spans[kind].total):
         both = claimed | spans[kind]
-        us[kind] = facts.per_step_us(int((both.within(start, end) - claimed.within(start, end)).sum()))
+        us[kind] = facts.per_step_us(
+            int((both.within(start, end) - claimed.within(start, end)).sum())
+        )
         claimed = both
     us["idle"] = facts.step_us - sum(us.values())
     return us

@@ -15,7 +15,12 @@ from stepscope.lenses.views import ViewResult, ViewsOptions
 from stepscope.lenses.views.tfprof_units import time_text
 from stepscope.model.profile import Profile
 
-CHECKERS = ("AcceleratorUtilizationChecker", "OperationChecker", "ExpensiveOperationChecker", "JobChecker")
+CHECKERS = (
+    "AcceleratorUtilizationChecker",
+    "OperationChecker",
+    "ExpensiveOperationChecker",
+    "JobChecker",
+)
 _TOP = 3
 _CODE_LEVELS = 4
 _LEAST_CODE_US = 1000
@@ -23,7 +28,9 @@ _LITTLE = 1e-10
 _UTILIZED = 0.5
 
 
-def advise(views: Views, checkers: Sequence[str] | None = None, compat: str | None = "tfprof") -> dict[str, list[str]]:
+def advise(
+    views: Views, checkers: Sequence[str] | None = None, compat: str | None = "tfprof"
+) -> dict[str, list[str]]:
     """The reports of each checker.
 
     Args:
@@ -37,7 +44,11 @@ def advise(views: Views, checkers: Sequence[str] | None = None, compat: str | No
     chosen = CHECKERS if checkers is None else tuple(checkers)
     unknown = [name for name in chosen if name not in CHECKERS]
     if unknown:
-        raise OptionError(f"no checker {unknown[0]!r}", where="checkers", remedy=f"Choose from {', '.join(CHECKERS)}")
+        raise OptionError(
+            f"no checker {unknown[0]!r}",
+            where="checkers",
+            remedy=f"Choose from {', '.join(CHECKERS)}",
+        )
     reports = _TFPROF if compat == "tfprof" else _MENDED
     return {name: reports[name](views) for name in sorted(chosen) if name in reports}
 
@@ -45,7 +56,9 @@ def advise(views: Views, checkers: Sequence[str] | None = None, compat: str | No
 def _utilization(views: Views) -> list[str]:
     """For each accelerator the kernels' time over the window of the last steps of its nodes, each node's own."""
     reports = []
-    for device, (busy, window) in sorted(_last_steps(views.profile).items(), key=lambda item: item[0].encode()):
+    for device, (busy, window) in sorted(
+        _last_steps(views.profile).items(), key=lambda item: item[0].encode()
+    ):
         if window > 0:
             word = "utilization" if busy / window >= _UTILIZED else "low utilization"
             reports.append(f"device: {device} {word}: {busy / window:.2f}")
@@ -74,13 +87,24 @@ def _operations(views: Views) -> list[str]:
     texts = list(profile.strings)
     reports = []
     has_norm = any("BatchNorm" in texts[name] for name in profile.nodes.name.tolist())
-    if has_norm and "FusedBatchNorm" not in {texts[kind] for kind in np.unique(profile.op_types.type).tolist()}:
+    if has_norm and "FusedBatchNorm" not in {
+        texts[kind] for kind in np.unique(profile.op_types.type).tolist()
+    }:
         reports.append("Maybe use faster FusedBatchNorm instead of BatchNorm")
     rows = profile.attributes
-    for node, key, value in zip(rows.node.tolist(), rows.key.tolist(), rows.value.tolist(), strict=True):
+    for node, key, value in zip(
+        rows.node.tolist(), rows.key.tolist(), rows.value.tolist(), strict=True
+    ):
         device = int(profile.nodes.device[node])
-        if (texts[key], texts[value]) == ("data_format", "NHWC") and device >= 0 and "gpu" in texts[device]:
-            return [*reports, "Found operation using NHWC data_format on GPU. Maybe NCHW is faster."]
+        if (
+            (texts[key], texts[value]) == ("data_format", "NHWC")
+            and device >= 0
+            and "gpu" in texts[device]
+        ):
+            return [
+                *reports,
+                "Found operation using NHWC data_format on GPU. Maybe NCHW is faster.",
+            ]
     return reports
 
 
@@ -91,7 +115,12 @@ def _expensive(views: Views) -> list[str]:
 
 def _view(views: Views, view: str, max_depth: int, min_micros: int) -> ViewResult:
     options = ViewsOptions(
-        view=view, compat="tfprof", max_depth=max_depth, min_micros=min_micros, order_by="micros", output="none"
+        view=view,
+        compat="tfprof",
+        max_depth=max_depth,
+        min_micros=min_micros,
+        order_by="micros",
+        output="none",
     )
     return views.analyze(options)
 
@@ -124,7 +153,9 @@ def _expensive_scopes(views: Views) -> str | None:
     result = _view(views, "scope", 100, 100)
     names, times = result.paths(range(len(result))), _times(result, "")
     top = _children(result, 0)[:_TOP]
-    lines = [f"top {place} graph node: {names[row]}, {times(row)}" for place, row in enumerate(top, 1)]
+    lines = [
+        f"top {place} graph node: {names[row]}, {times(row)}" for place, row in enumerate(top, 1)
+    ]
     return "\n".join(lines) if lines else None
 
 
@@ -151,7 +182,9 @@ def _code_lines(result: ViewResult, top: int) -> Iterator[str]:
             yield f"{'  ' * (depth - 1)}{names[row]}, {times(row)}"
         below = _children(result, row)
         if len(below) > 1 and depth < _CODE_LEVELS:
-            waiting += [(child, depth + 1) for child in below[:_TOP][::-1] if total[child] >= _LEAST_CODE_US]
+            waiting += [
+                (child, depth + 1) for child in below[:_TOP][::-1] if total[child] >= _LEAST_CODE_US
+            ]
 
 
 def _children(result: ViewResult, row: int) -> list[int]:

@@ -89,7 +89,9 @@ _EXTRAS = {
         title="The first step takes",
         help="Extra time of the first step (compilation and warm-up)",
         advice="Compilation and warm-up: cache compiled programs between runs",
-        changes=("Keep the cache between runs: TORCHINDUCTOR_CACHE_DIR, or JAX_COMPILATION_CACHE_DIR",),
+        changes=(
+            "Keep the cache between runs: TORCHINDUCTOR_CACHE_DIR, or JAX_COMPILATION_CACHE_DIR",
+        ),
         certainty="derived",
     ),
     "warm_up": _Cause(

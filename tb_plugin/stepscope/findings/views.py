@@ -36,15 +36,26 @@ def _idle_accelerators(subject: LensResult[Views]) -> Iterator[Finding]:
     if facts is not None and (facts.launch >= 0).any():
         return  # Launches are known: host-bound tells what the host costs.
     every = sorted(utilization(profile).items())
-    idle = [(device, busy, window) for device, (busy, window) in every if busy < _LOW_UTILIZATION * window]
+    idle = [
+        (device, busy, window)
+        for device, (busy, window) in every
+        if busy < _LOW_UTILIZATION * window
+    ]
     host_known = bool((profile.lanes.kind == LaneKind.HOST).any())
     if not idle or (not host_known and len(idle) < len(every)):
         return  # Cores of one chip, of which some are busy: how its work is divided is no wait for the host.
     works = [busy / window for _, busy, window in idle]
-    lost, whole = sum(window - busy for _, busy, window in idle), sum(window for _, _, window in idle)
+    lost, whole = (
+        sum(window - busy for _, busy, window in idle),
+        sum(window for _, _, window in idle),
+    )
     low, high = f"{min(works):.0%}", f"{max(works):.0%}"
     share = low if low == high else f"{low} to {high}"
-    who = f"{idle[0][0]} works" if len(idle) == 1 else f"{len(idle)} of {len(every)} accelerators work"
+    who = (
+        f"{idle[0][0]} works"
+        if len(idle) == 1
+        else f"{len(idle)} of {len(every)} accelerators work"
+    )
     yield Finding(
         "idle-accelerator",
         f"{who} {share} of the time",
@@ -83,8 +94,11 @@ def _channels_last(subject: LensResult[Views]) -> Iterator[Finding]:
     rows = profile.attributes
     chosen = [
         node
-        for node, key, value in zip(rows.node.tolist(), rows.key.tolist(), rows.value.tolist(), strict=True)
-        if (texts[key], texts[value]) == ("data_format", "NHWC") and "gpu" in _device_of(profile, node)
+        for node, key, value in zip(
+            rows.node.tolist(), rows.key.tolist(), rows.value.tolist(), strict=True
+        )
+        if (texts[key], texts[value]) == ("data_format", "NHWC")
+        and "gpu" in _device_of(profile, node)
     ]
     if chosen:
         yield _node_finding(
@@ -101,7 +115,9 @@ def _device_of(profile: Profile, node: int) -> str:
     return str(profile.strings[device]) if device >= 0 else ""
 
 
-def _node_finding(subject: LensResult[Views], nodes: list[int], rule: str, what: str, advice: str) -> Finding:
+def _node_finding(
+    subject: LensResult[Views], nodes: list[int], rule: str, what: str, advice: str
+) -> Finding:
     profile = subject.result.profile
     rows = profile.node_steps
     ticks = rows.host_ticks + rows.accelerator_ticks
@@ -145,7 +161,11 @@ def _growing(subject: LensResult[Views]) -> Iterator[Finding]:
     for series in memory_over_time(profile):
         held = _held_at_ends(profile, series)
         grown = np.diff(held)
-        if len(held) < _LEAST_STEPS or grown.min() <= 0 or grown.sum() < _LEAST_GROWTH * series.peak[1]:
+        if (
+            len(held) < _LEAST_STEPS
+            or grown.min() <= 0
+            or grown.sum() < _LEAST_GROWTH * series.peak[1]
+        ):
             continue
         each = round(float(grown.mean()))
         place = series.device or series.allocator or "memory"
@@ -155,7 +175,11 @@ def _growing(subject: LensResult[Views]) -> Iterator[Finding]:
             None,
             each,
             "bytes",
-            (subject.evidence(place, view="op", metric="total_residual_bytes", sort="-residual_bytes"),),
+            (
+                subject.evidence(
+                    place, view="op", metric="total_residual_bytes", sort="-residual_bytes"
+                ),
+            ),
             "See which ops leave memory behind: results kept in a list, graphs kept for backward, growing caches",
             "hint",
         )
@@ -164,7 +188,9 @@ def _growing(subject: LensResult[Views]) -> Iterator[Finding]:
 def _fragmented(result: LensResult[Views]) -> Iterator[Finding]:
     """Memory that the allocator holds and cannot use, on a device that is mostly taken."""
     profile = result.result.profile
-    sizes = dict(zip(profile.devices.name.tolist(), profile.devices.memory_bytes.tolist(), strict=True))
+    sizes = dict(
+        zip(profile.devices.name.tolist(), profile.devices.memory_bytes.tolist(), strict=True)
+    )
     names = {profile.strings[name]: size for name, size in sizes.items() if name >= 0 and size > 0}
     for series in memory_over_time(profile):
         whole = names.get(series.device, 0)
@@ -191,7 +217,9 @@ def _fragmented(result: LensResult[Views]) -> Iterator[Finding]:
 
 def _held_at_ends(profile: Profile, series: MemorySeries) -> Ints:
     """What was allocated at the end of each step in which something was allocated or freed."""
-    ends = np.sort((profile.steps.start_ticks + profile.steps.duration_ticks)[profile.steps.duration_ticks > 0])
+    ends = np.sort(
+        (profile.steps.start_ticks + profile.steps.duration_ticks)[profile.steps.duration_ticks > 0]
+    )
     place = np.searchsorted(series.time_ticks, ends, side="right")
     held: Ints = series.allocated_bytes[place[place > 0] - 1]
     return held
@@ -201,7 +229,12 @@ UTILIZATION = ("idle-accelerator",)
 OPERATIONS = ("unfused-batch-norm", "channels-last-on-gpu")
 
 RULES: tuple[Rule[Views], ...] = (
-    Rule("idle-accelerator", "views", "Accelerators that wait for more than half of the step", _idle_accelerators),
+    Rule(
+        "idle-accelerator",
+        "views",
+        "Accelerators that wait for more than half of the step",
+        _idle_accelerators,
+    ),
     Rule(
         "unfused-batch-norm",
         "views",
@@ -209,8 +242,25 @@ RULES: tuple[Rule[Views], ...] = (
         _unfused_norm,
         "hint",
     ),
-    Rule("channels-last-on-gpu", "views", "Ops with data_format NHWC on a GPU", _channels_last, "hint"),
-    Rule("unattributed-device-time", "views", "Device work that no op is known to have launched", _unattributed),
-    Rule("fragmentation", "views", "Memory that the allocator reserves and never hands out", _fragmented, "derived"),
+    Rule(
+        "channels-last-on-gpu",
+        "views",
+        "Ops with data_format NHWC on a GPU",
+        _channels_last,
+        "hint",
+    ),
+    Rule(
+        "unattributed-device-time",
+        "views",
+        "Device work that no op is known to have launched",
+        _unattributed,
+    ),
+    Rule(
+        "fragmentation",
+        "views",
+        "Memory that the allocator reserves and never hands out",
+        _fragmented,
+        "derived",
+    ),
     Rule("growing-memory", "views", "Memory that grows from step to step", _growing, "hint"),
 )

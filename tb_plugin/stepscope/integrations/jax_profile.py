@@ -22,7 +22,9 @@ from stepscope.shim.writer import Writer
 
 
 @contextmanager
-def profile_steps(writer: Writer, *, steps: int | Iterable[int], name: str = "jax") -> Iterator[StepProfiler]:
+def profile_steps(
+    writer: Writer, *, steps: int | Iterable[int], name: str = "jax"
+) -> Iterator[StepProfiler]:
     """Profiles chosen steps of a loop and logs each run of consecutive ones.
 
     Call `step()` on what this gives at the end of every step of the loop. While a trace is stopped and logged, a span
@@ -38,7 +40,10 @@ def profile_steps(writer: Writer, *, steps: int | Iterable[int], name: str = "ja
     """
     chosen = frozenset([steps] if isinstance(steps, int) else steps)
     if not chosen or min(chosen) < 0:
-        raise OptionError(f"steps to profile are {sorted(chosen)}", remedy="Choose steps from 0, such as range(10, 13)")
+        raise OptionError(
+            f"steps to profile are {sorted(chosen)}",
+            remedy="Choose steps from 0, such as range(10, 13)",
+        )
     profiler = StepProfiler(writer, chosen, name)
     profiler.begin()
     try:

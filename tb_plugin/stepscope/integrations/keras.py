@@ -68,7 +68,11 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         if self._batch_size is None:
             return None
         before, after = (self._batch_size * (number + 1) for number in (self._last_batch, batch))
-        return after - before if self._samples is None else min(after, self._samples) - min(before, self._samples)
+        return (
+            after - before
+            if self._samples is None
+            else min(after, self._samples) - min(before, self._samples)
+        )
 
     def on_test_begin(self, logs: Any = None) -> None:
         """Evaluation begins."""

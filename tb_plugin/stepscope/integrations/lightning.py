@@ -34,7 +34,12 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
     """
 
     def __init__(
-        self, target: Any, *, count: Callable[[Any], int | None] = batch_size, name: str = "train", **settings: Any
+        self,
+        target: Any,
+        *,
+        count: Callable[[Any], int | None] = batch_size,
+        name: str = "train",
+        **settings: Any,
     ) -> None:
         super().__init__()
         self._count = count
@@ -43,7 +48,11 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
 
     def on_train_start(self, trainer: Trainer, pl_module: LightningModule) -> None:
         """Begins the series."""
-        planned = trainer.max_steps if trainer.max_steps > 0 else int(min(trainer.estimated_stepping_batches, 2**53))
+        planned = (
+            trainer.max_steps
+            if trainer.max_steps > 0
+            else int(min(trainer.estimated_stepping_batches, 2**53))
+        )
         log = self._series.begin(planned, trainer.global_rank, trainer.world_size)
         self._time_checkpoints(trainer, log)
         self._series.begin_span("data")
@@ -60,7 +69,9 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         strategy.save_checkpoint = timed
         self._restore.callback(delattr, strategy, "save_checkpoint")
 
-    def on_train_batch_start(self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int) -> None:
+    def on_train_batch_start(
+        self, trainer: Trainer, pl_module: LightningModule, batch: Any, batch_idx: int
+    ) -> None:
         """The wait for data is over."""
         self._series.end_span()
 
@@ -90,7 +101,9 @@ class ThroughputCallback(Callback):  # type: ignore[misc]
         """Ends the series."""
         self.close()
 
-    def on_exception(self, trainer: Trainer, pl_module: LightningModule, exception: BaseException) -> None:
+    def on_exception(
+        self, trainer: Trainer, pl_module: LightningModule, exception: BaseException
+    ) -> None:
         """Ends the series of a run that failed."""
         self.close()
 

@@ -41,7 +41,9 @@ _FAILURES = (
     RuntimeError,
 )
 
-FULL_TRACE = tf.compat.v1.RunOptions(trace_level=tf.compat.v1.RunOptions.FULL_TRACE, output_partition_graphs=True)
+FULL_TRACE = tf.compat.v1.RunOptions(
+    trace_level=tf.compat.v1.RunOptions.FULL_TRACE, output_partition_graphs=True
+)
 """The options of a `session.run` whose times, memory and ops are to be recorded."""
 
 
@@ -65,7 +67,10 @@ class SessionProfiler:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.log()
 
@@ -73,7 +78,9 @@ class SessionProfiler:
         """Adds a run made with `FULL_TRACE`. Several runs of one step add up."""
         try:
             self._replay.add_graph(_graph_of(self._graph))
-            self._replay.add_run(int(step), config_pb2.RunMetadata.FromString(run_metadata.SerializeToString()))
+            self._replay.add_run(
+                int(step), config_pb2.RunMetadata.FromString(run_metadata.SerializeToString())
+            )
             self._replay.add_op_log(_op_log_of(self._graph, run_metadata))
             self._last_step = int(step)
         except _FAILURES as error:
@@ -85,7 +92,9 @@ class SessionProfiler:
             _log(self._writer, self._replay, self._name, self._last_step)
 
 
-def log_run(writer: Writer, run_metadata: Any, *, step: int, graph: Any = None, name: str = "profile") -> None:
+def log_run(
+    writer: Writer, run_metadata: Any, *, step: int, graph: Any = None, name: str = "profile"
+) -> None:
     """Logs one run of a session that was made with `FULL_TRACE`.
 
     Args:
@@ -124,7 +133,9 @@ class ProfilerHook(tf.compat.v1.train.SessionRunHook):  # type: ignore[misc]
         """Logs the run."""
         if self._runs % self._every_steps == 0:
             graph = run_context.session.graph
-            log_run(self._writer, run_values.run_metadata, step=self._runs, graph=graph, name=self._name)
+            log_run(
+                self._writer, run_values.run_metadata, step=self._runs, graph=graph, name=self._name
+            )
         self._runs += 1
 
 
@@ -145,7 +156,11 @@ def log_function(
     """
     replay = Replay()
     try:
-        concrete = function.get_concrete_function(*args, **kwargs) if hasattr(function, "python_function") else function
+        concrete = (
+            function.get_concrete_function(*args, **kwargs)
+            if hasattr(function, "python_function")
+            else function
+        )
         graph = concrete.graph
         replay.add_graph(_graph_of(graph))
         replay.add_op_log(_op_log_of(graph, None))

@@ -66,7 +66,12 @@ def _cycle_logger(writer: Writer, name: str) -> Callable[[profile], None]:
 
 @contextmanager
 def profile_steps(
-    writer: Writer, *, steps: int | Iterable[int], model: Module | None = None, name: str = "torch", **settings: Any
+    writer: Writer,
+    *,
+    steps: int | Iterable[int],
+    model: Module | None = None,
+    name: str = "torch",
+    **settings: Any,
 ) -> Iterator[profile]:
     """Profiles chosen steps of a loop and logs each run of consecutive ones as a profile.
 
@@ -86,13 +91,18 @@ def profile_steps(
     """
     chosen = frozenset([steps] if isinstance(steps, int) else steps)
     if not chosen or min(chosen) < 0:
-        raise OptionError(f"steps to profile are {sorted(chosen)}", remedy="Choose steps from 0, such as range(10, 13)")
+        raise OptionError(
+            f"steps to profile are {sorted(chosen)}",
+            remedy="Choose steps from 0, such as range(10, 13)",
+        )
     settings = {"record_shapes": True, "profile_memory": True, "with_stack": True, **settings}
     with ExitStack() as stack:
         if model is not None:
             stack.enter_context(module_scopes(model))
         handler = _cycle_logger(writer, name)
-        yield stack.enter_context(_profiler(writer)(schedule=_schedule(chosen), on_trace_ready=handler, **settings))
+        yield stack.enter_context(
+            _profiler(writer)(schedule=_schedule(chosen), on_trace_ready=handler, **settings)
+        )
 
 
 def _profiler(writer: Writer) -> type[profile]:
@@ -103,7 +113,11 @@ def _profiler(writer: Writer) -> type[profile]:
         def step(self) -> None:
             works = {ProfilerAction.NONE, ProfilerAction.RECORD_AND_SAVE}
             changes = self.schedule(self.step_num + 1) is not self.current_action
-            with writer.span("profile") if changes and self.current_action in works else nullcontext():
+            with (
+                writer.span("profile")
+                if changes and self.current_action in works
+                else nullcontext()
+            ):
                 super().step()
 
     return SpanProfiler
@@ -148,7 +162,10 @@ def _modules(model: Module) -> Iterator[tuple[str, Module]]:
     for path, module in model.named_modules():
         parts = path.split(".")
         if parts[-1] not in _WRAPPERS:
-            yield ".".join(part for part in parts if part not in _WRAPPERS) or type(module).__name__, module
+            yield (
+                ".".join(part for part in parts if part not in _WRAPPERS) or type(module).__name__,
+                module,
+            )
 
 
 class _OpenScopes:

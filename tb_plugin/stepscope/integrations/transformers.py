@@ -28,7 +28,12 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
     """
 
     def __init__(
-        self, target: Any, *, count: Callable[[Any], int | None] = batch_size, name: str = "train", **settings: Any
+        self,
+        target: Any,
+        *,
+        count: Callable[[Any], int | None] = batch_size,
+        name: str = "train",
+        **settings: Any,
     ) -> None:
         self._count = count
         self._series = CallbackSeries(target, name, settings)
@@ -36,7 +41,12 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         self._fresh: int | None = 0
 
     def on_train_begin(
-        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, model: Any = None, **kwargs: Any
+        self,
+        args: TrainingArguments,
+        state: TrainerState,
+        control: TrainerControl,
+        model: Any = None,
+        **kwargs: Any,
     ) -> None:
         """Begins the series; after a resume at the step that the trainer goes on from."""
         self._series.begin(max(state.max_steps, 0), args.process_index, args.world_size)
@@ -58,7 +68,9 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         """Counts an accumulated batch under the step that it belongs to."""
         self._received(state.global_step + 1)
 
-    def on_step_end(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+    def on_step_end(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
         """Counts the last batch of the step."""
         self._received(state.global_step)
         if control.should_save and not control.should_evaluate:
@@ -70,13 +82,17 @@ class ThroughputCallback(TrainerCallback):  # type: ignore[misc]
         """Evaluation is going on."""
         self._series.begin_span("evaluation")
 
-    def on_evaluate(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+    def on_evaluate(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
         """Evaluation has ended; a checkpoint may follow."""
         self._series.end_span()
         if control.should_save:
             self._series.begin_span("checkpoint")
 
-    def on_save(self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any) -> None:
+    def on_save(
+        self, args: TrainingArguments, state: TrainerState, control: TrainerControl, **kwargs: Any
+    ) -> None:
         """The checkpoint is written."""
         self._series.end_span()
 

@@ -24,4 +24,9 @@ class Comparison:
 
     def to_json(self, limit: int | None = None) -> dict[str, Any]:
         """The comparison document of the public surface. A limit is for trees: these rows are few, and all returned."""
-        return {"a": self.a, "b": self.b, "rows": list(self.rows), "unmatched_share": self.unmatched_share}
+        return {
+            "a": self.a,
+            "b": self.b,
+            "rows": list(self.rows),
+            "unmatched_share": self.unmatched_share,
+        }

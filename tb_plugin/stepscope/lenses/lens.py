@@ -87,11 +87,15 @@ class Lens(Protocol[Prepared, Options, Result]):
     def compare(self, a: Result, b: Result, options: Options) -> HasComparisonDocument:
         """What differs between two results. Deltas are a minus b."""
 
-    def comparison_values(self, values: Mapping[str, Any], a: Prepared, b: Prepared) -> Mapping[str, Any]:
+    def comparison_values(
+        self, values: Mapping[str, Any], a: Prepared, b: Prepared
+    ) -> Mapping[str, Any]:
         """The options that two sources are compared with, from those that were given."""
         return values
 
-    def comparison_notes(self, a: Result, b: Result, comparison: HasComparisonDocument) -> Mapping[str, Any]:
+    def comparison_notes(
+        self, a: Result, b: Result, comparison: HasComparisonDocument
+    ) -> Mapping[str, Any]:
         """What a comparison's document says beside its rows."""
         return {}
 

@@ -31,7 +31,9 @@ def node_words(profile: Profile) -> Ints:
     words[nodes.kind == NodeKind.RUNTIME] = RUNTIME
     on_device = nodes.kind == NodeKind.DEVICE
     words[on_device] = KERNEL
-    words[on_device & (_starts(profile, on_device, MEMCPY) | _starts(profile, on_device, MEMSET))] = COPY
+    words[
+        on_device & (_starts(profile, on_device, MEMCPY) | _starts(profile, on_device, MEMSET))
+    ] = COPY
     words[module_nodes(profile)] = MODULE
     words[step_nodes(profile)] = STEP
     return words

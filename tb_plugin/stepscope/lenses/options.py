@@ -50,7 +50,9 @@ def _spec(spec: dataclasses.Field[Any], hint: Any) -> OptionSpec:
     optional = type(None) in get_args(hint)
     bare = arguments[0] if optional else hint
     kind: ValueType = "strings" if get_origin(bare) is tuple else _NAMES[bare]
-    return OptionSpec(spec.name, kind, spec.default, spec.metadata["help"], spec.metadata["choices"], optional)
+    return OptionSpec(
+        spec.name, kind, spec.default, spec.metadata["help"], spec.metadata["choices"], optional
+    )
 
 
 _NAMES: dict[Any, ValueType] = {int: "int", float: "float", str: "str", bool: "bool"}

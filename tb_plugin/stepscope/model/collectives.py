@@ -47,7 +47,9 @@ class Hosts(Group):
     """One row per host."""
 
     name: I32 = column("int32", "The host's name, in strings")
-    source: I32 = column("int32", "The file it was read from, without its folder, in strings", default=-1)
+    source: I32 = column(
+        "int32", "The file it was read from, without its folder, in strings", default=-1
+    )
     base_ns: I64 = column("int64", "What the host's transfer times are relative to", default=0)
 
 
@@ -70,7 +72,9 @@ class Executions(Group):
 
     core: I32 = column("int32", "In cores")
     program: I32 = column("int32", "Module name with the program's id, in strings")
-    run_id: I64 = column("int64", "The runtime's number of the execution, 0 when unknown", default=0)
+    run_id: I64 = column(
+        "int64", "The runtime's number of the execution, 0 when unknown", default=0
+    )
     start_ps: I64 = column("int64", "Relative to the core's base")
     duration_ps: I64 = column("int64", "Of the whole execution")
 
@@ -85,8 +89,12 @@ class Instructions(Group):
     identity: I8 = column("int8", "Identity: how the rendezvous was found", default=0)
     rendezvous: I32 = column("int32", "Name of the collective, in strings", default=-1)
     transfer_type: I32 = column("int32", "ALL_REDUCE, ONE_TO_ONE and so on, in strings", default=-1)
-    payload_bytes: I64 = column("int64", "Bytes of the data operand or result, -1 when unknown", default=-1)
-    group_size: I32 = column("int32", "Slices that exchange data, 1 for one-to-one, 0 when unknown", default=0)
+    payload_bytes: I64 = column(
+        "int64", "Bytes of the data operand or result, -1 when unknown", default=-1
+    )
+    group_size: I32 = column(
+        "int32", "Slices that exchange data, 1 for one-to-one, 0 when unknown", default=0
+    )
     scheduled: I32 = column("int32", "The instruction's place in schedule", default=-1)
 
 
@@ -96,7 +104,9 @@ class Ops(Group):
 
     core: I32 = column("int32", "In cores")
     instruction: I32 = column("int32", "In instructions")
-    execution: I32 = column("int32", "The module execution in which it starts, in executions", default=-1)
+    execution: I32 = column(
+        "int32", "The module execution in which it starts, in executions", default=-1
+    )
     start_ps: I64 = column("int64", "Relative to the core's base")
     duration_ps: I64 = column("int64", "Time on the core")
 
@@ -173,7 +183,9 @@ class Collectives(Record):
         """Raises RecordError where lengths, indices, offsets or times do not hold together."""
         super().validate()
         for group, name, target, optional in _REFERENCES:
-            _check_index(self, group, name, len(getattr(self, target)), lowest=-1 if optional else 0)
+            _check_index(
+                self, group, name, len(getattr(self, target)), lowest=-1 if optional else 0
+            )
         _check_index(self, "instructions", "kind", len(OpKind))
         _check_index(self, "instructions", "identity", len(Identity))
         for group in ("executions", "ops", "transfers"):
@@ -210,10 +222,16 @@ _REFERENCES = (
 
 
 def _broken(place: str, found: str) -> RecordError:
-    return RecordError(found, where=f"collectives record, {place}", remedy="Report this to whoever wrote the record")
+    return RecordError(
+        found,
+        where=f"collectives record, {place}",
+        remedy="Report this to whoever wrote the record",
+    )
 
 
-def _check_index(record: Collectives, group: str, name: str, size: int | None, *, lowest: int = 0) -> None:
+def _check_index(
+    record: Collectives, group: str, name: str, size: int | None, *, lowest: int = 0
+) -> None:
     values = getattr(getattr(record, group), name)
     wrong = values < lowest
     if size is not None:
@@ -228,4 +246,6 @@ def _check_operands(record: Collectives) -> None:
     end, size = record.schedule.operand_end, len(record.operands)
     last = int(end[-1]) if len(end) else 0
     if last != size or bool((np.diff(end, prepend=0) < 0).any()):
-        raise _broken("schedule.operand_end", f"end offsets do not divide the {size} rows of operands")
+        raise _broken(
+            "schedule.operand_end", f"end offsets do not divide the {size} rows of operands"
+        )

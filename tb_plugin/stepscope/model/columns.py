@@ -25,7 +25,9 @@ from stepscope.model.diagnostic import Diagnostic
 from stepscope.model.wire import Buffer, WireError
 from stepscope.pb import common_pb2
 
-_DTYPES: dict[str, int] = {name.lower(): number for name, number in common_pb2.DType.items() if number}
+_DTYPES: dict[str, int] = {
+    name.lower(): number for name, number in common_pb2.DType.items() if number
+}
 _NUMPY: dict[int, np.dtype[Any]] = {number: np.dtype(name) for name, number in _DTYPES.items()}
 # Field numbers of Column.
 _DTYPE, _LENGTH, _DATA, _ENCODING = 1, 2, 3, 4
@@ -344,15 +346,21 @@ def _encode_large(field: Any, value: Group | Strings) -> Iterator[Element]:
             yield Element((f"{field.name}.{name}",), b"".join(chunks))
 
 
-def _column(group_number: int, column_number: int, array: Array, chunk: Array, spare: int = 0) -> list[Buffer]:
+def _column(
+    group_number: int, column_number: int, array: Array, chunk: Array, spare: int = 0
+) -> list[Buffer]:
     """The record's message with nothing but a column, or a chunk of it. Such messages merge when they are joined."""
     little = np.ascontiguousarray(chunk, chunk.dtype.newbyteorder("<"))
-    head = wire.number_field(_DTYPE, _DTYPES[array.dtype.name], spare) + wire.number_field(_LENGTH, len(array))
+    head = wire.number_field(_DTYPE, _DTYPES[array.dtype.name], spare) + wire.number_field(
+        _LENGTH, len(array)
+    )
     data = wire.delimited(_DATA, little.data.cast("B"))
     return wire.delimited(group_number, *wire.delimited(column_number, head, *data))
 
 
-def _small_column(group_number: int, column_number: int, array: Array, *, grows: bool) -> list[Buffer]:
+def _small_column(
+    group_number: int, column_number: int, array: Array, *, grows: bool
+) -> list[Buffer]:
     """The record's message with nothing but a column, which lies in one element."""
     if not grows:
         return _column(group_number, column_number, array, array)
@@ -362,9 +370,13 @@ def _small_column(group_number: int, column_number: int, array: Array, *, grows:
     return wire.delimited(group_number, *wire.delimited(column_number, head, encoding, *data))
 
 
-def _aligned_column(group_number: int, column_number: int, array: Array, chunk: Array) -> list[Buffer]:
+def _aligned_column(
+    group_number: int, column_number: int, array: Array, chunk: Array
+) -> list[Buffer]:
     """The same, in which the data starts at a multiple of eight bytes, so that who reads it need not copy it."""
-    tried = (_column(group_number, column_number, array, chunk, spare) for spare in range(_MOST_SPARE))
+    tried = (
+        _column(group_number, column_number, array, chunk, spare) for spare in range(_MOST_SPARE)
+    )
     aligned = (parts for parts in tried if not sum(map(len, parts[:-1])) % 8)
     return next(aligned, None) or _column(group_number, column_number, array, chunk)
 
@@ -395,7 +407,11 @@ R = TypeVar("R", bound=Record)
 
 
 def decode(
-    record_type: type[R], bodies: Iterable[Buffer], where: str = "", *, wanted: Collection[str] | None = None
+    record_type: type[R],
+    bodies: Iterable[Buffer],
+    where: str = "",
+    *,
+    wanted: Collection[str] | None = None,
 ) -> R:
     """Decodes a record from the bodies of its elements, or from some of them: absent groups come out empty.
 
@@ -455,7 +471,9 @@ class _Pieces:
         return dtype is not None and sum(map(len, self.data)) == self.length * dtype.itemsize
 
 
-def _take_columns(body: Buffer, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]) -> bytes:
+def _take_columns(
+    body: Buffer, fields: dict[int, Any], groups: Collection[str], columns: dict[str, _Pieces]
+) -> bytes:
     """Moves the columns of a message into `columns`; what is left of the message comes back."""
     rest: list[Buffer] = []
     view, begin = memoryview(body), 0
@@ -465,7 +483,12 @@ def _take_columns(body: Buffer, fields: dict[int, Any], groups: Collection[str],
             for column_tag, start, end in wire.fields(body, value, after):
                 member = group.message_type.fields_by_number.get(column_tag >> 3)
                 if member is not None:
-                    _take_column(view, start, end, columns.setdefault(f"{group.name}.{member.name}", _Pieces()))
+                    _take_column(
+                        view,
+                        start,
+                        end,
+                        columns.setdefault(f"{group.name}.{member.name}", _Pieces()),
+                    )
         else:
             rest.append(view[begin:after])
         begin = after
@@ -488,9 +511,17 @@ def _take_column(view: memoryview, start: int, end: int, pieces: _Pieces) -> Non
 
 def _decode_group(spec: dataclasses.Field[Any], columns: dict[str, _Pieces], where: str) -> Any:
     factory: Any = spec.default_factory
-    names = ("blob", "end") if factory is Strings else tuple(f.name for f in dataclasses.fields(factory))
+    names = (
+        ("blob", "end")
+        if factory is Strings
+        else tuple(f.name for f in dataclasses.fields(factory))
+    )
     paths = {name: f"{spec.name}.{name}" for name in names}
-    arrays = {n: _array(columns[path], f"{where} {path}".lstrip()) for n, path in paths.items() if path in columns}
+    arrays = {
+        n: _array(columns[path], f"{where} {path}".lstrip())
+        for n, path in paths.items()
+        if path in columns
+    }
     if factory is not Strings:
         return factory(**arrays)
     blob, end = arrays.get("blob", np.empty(0, np.uint8)), arrays.get("end", np.empty(0, np.int64))
@@ -530,12 +561,16 @@ def _array(pieces: _Pieces, where: str) -> Array:
 def _from_deltas(pieces: _Pieces, where: str) -> Array:
     if pieces.encoding != common_pb2.DELTAS:
         remedy = "Upgrade StepScope"
-        raise RecordError(f"column encoding {pieces.encoding} is unknown", where=where, remedy=remedy)
+        raise RecordError(
+            f"column encoding {pieces.encoding} is unknown", where=where, remedy=remedy
+        )
     data = np.frombuffer(b"".join(pieces.data), np.uint8)
     try:
         return deltas.decode(data, pieces.length)
     except ValueError as error:
-        raise RecordError(f"column is damaged: {error}", where=where, remedy="Write the record again") from error
+        raise RecordError(
+            f"column is damaged: {error}", where=where, remedy="Write the record again"
+        ) from error
 
 
 def _joined(data: list[memoryview]) -> NDArray[np.uint8]:

@@ -40,6 +40,8 @@ def decode(data: NDArray[np.uint8], length: int) -> NDArray[np.int64]:
     planes = np.zeros((_WIDTH, length), np.uint8)
     planes[:width] = data.reshape(width, length)
     unsigned = np.ascontiguousarray(planes.T).view("<u8").reshape(length).astype(np.uint64)
-    differences = (unsigned >> np.uint64(1)).astype(np.int64) ^ -(unsigned & np.uint64(1)).astype(np.int64)
+    differences = (unsigned >> np.uint64(1)).astype(np.int64) ^ -(unsigned & np.uint64(1)).astype(
+        np.int64
+    )
     column: NDArray[np.int64] = np.cumsum(differences, dtype=np.int64)
     return column

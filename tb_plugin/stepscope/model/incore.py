@@ -98,7 +98,9 @@ class Boundaries(Group):
     name: I32 = column("int32", "In strings")
     word: I32 = column("int32", "Index of its 64-bit word in a row")
     reducer: I8 = column("int8", "Reducer")
-    masked: Bools = column("bool", "Whether only the slots listed count; else all participating", default=0)
+    masked: Bools = column(
+        "bool", "Whether only the slots listed count; else all participating", default=0
+    )
     slot_end: I64 = column("int64", "End of the boundary's rows in boundary_slots", default=0)
 
 
@@ -134,7 +136,9 @@ class Cores(Group):
 
     slot: I32 = column("int32", "Row of the matrix")
     engine: I8 = column("int8", "Engine", default=0)
-    core: I32 = column("int32", "Number of the core among those of its engine, -1 when unknown", default=-1)
+    core: I32 = column(
+        "int32", "Number of the core among those of its engine, -1 when unknown", default=-1
+    )
     name: I32 = column("int32", "As shown, in strings")
 
 
@@ -154,7 +158,9 @@ class Runs(Group):
     stamps of both variants stand in the same columns.
     """
 
-    run: I64 = column("int64", "Number of a run that stands alone, -1 for a member of a pair", default=-1)
+    run: I64 = column(
+        "int64", "Number of a run that stands alone, -1 for a member of a pair", default=-1
+    )
     pair: I64 = column("int64", "Number of the pair, -1 for a run that stands alone", default=-1)
     variant: I8 = column("int8", "Variant")
     order: I32 = column("int32", "Which member ran first, in strings", default=-1)
@@ -283,7 +289,9 @@ class InCore(Record):
 
     def _check_matrix(self) -> None:
         if len(self.dims) != len(self.shape) or min((*self.shape, self.slots, self.columns)) < 0:
-            raise _broken("shape", f"dimensions {self.dims} of lengths {self.shape}, {self.slots} slots")
+            raise _broken(
+                "shape", f"dimensions {self.dims} of lengths {self.shape}, {self.slots} slots"
+            )
         size = self.invocations * self.slots * self.columns
         if len(self.timing) != size:
             raise _broken("timing", f"{len(self.timing)} stamps, but the shape needs {size}")
@@ -325,7 +333,9 @@ _OFFSETS = (
 
 
 def _broken(place: str, found: str) -> RecordError:
-    return RecordError(found, where=f"incore record, {place}", remedy="Report this to whoever wrote the record")
+    return RecordError(
+        found, where=f"incore record, {place}", remedy="Report this to whoever wrote the record"
+    )
 
 
 def _check_range(record: InCore, group: str, name: str, low: int, high: int) -> None:

@@ -23,7 +23,9 @@ class Tasks(Group):
 
     task: U64 = column("uint64", "Id of the task; rows of one task share it")
     core: I32 = column("int32", "Id of the core")
-    dispatch_id: I64 = column("int64", "Number that the dispatch gave, unique within core and epoch", default=-1)
+    dispatch_id: I64 = column(
+        "int64", "Number that the dispatch gave, unique within core and epoch", default=-1
+    )
     receive: I64 = column("int64", "When the core took the task up, -1 when unknown", default=-1)
     start: I64 = column("int64", "When the kernel started")
     end: I64 = column("int64", "When the kernel ended")

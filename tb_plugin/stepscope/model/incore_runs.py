@@ -64,10 +64,14 @@ def _members(pair: Mapping[str, Any], index: int) -> Iterator[Row]:
             yield _row(values, variant, member_where, pair=pair.get("pair", index))
 
 
-def _row(values: Mapping[str, Any], variant: Variant, where: str, *, run: Any = -1, pair: Any = -1) -> Row:
+def _row(
+    values: Mapping[str, Any], variant: Variant, where: str, *, run: Any = -1, pair: Any = -1
+) -> Row:
     missing = [name for name in _STAMPS[variant] if values.get(name) is None]
     if missing:
-        raise RecordError(f"a run without {', '.join(missing)}", where=where, remedy="Give its four stamps")
+        raise RecordError(
+            f"a run without {', '.join(missing)}", where=where, remedy="Give its four stamps"
+        )
     row: Row = {"run": exact(run, where), "pair": exact(pair, where), "variant": variant}
     row.update({word: str(values.get(word, "")) for word in _WORDS})
     for column, name in zip(_COLUMNS, _STAMPS[variant], strict=True):

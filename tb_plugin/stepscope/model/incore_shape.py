@@ -30,7 +30,9 @@ class Matrix:
     shape: tuple[int, ...] = ()
 
 
-def matrix_of(timing: Any, dims: Sequence[str] | None, slot_offset: int | None, invocations: int | None) -> Matrix:
+def matrix_of(
+    timing: Any, dims: Sequence[str] | None, slot_offset: int | None, invocations: int | None
+) -> Matrix:
     """Reshapes a user's timing array; see `incore_timing.from_timing` for the arguments."""
     if timing is None:
         return Matrix(np.empty((0, 0, 0), np.uint64))
@@ -57,7 +59,9 @@ def _names(array: U64, dims: Sequence[str] | None) -> tuple[str, ...]:
         raise RecordError(
             f"a timing matrix of shape {array.shape} with dims {list(names)}",
             where="timing",
-            remedy=('Name every dimension in dims, among them "slot" before the columns: invocation, slot, field'),
+            remedy=(
+                'Name every dimension in dims, among them "slot" before the columns: invocation, slot, field'
+            ),
         )
     return names
 

@@ -39,7 +39,12 @@ def cores_of(slot_map: Mapping[str, Any], slots: int) -> list[Core] | None:
     Raises:
         RecordError: The map lacks what its kind needs.
     """
-    rules = {"core_id": _by_core_id, "block": _by_block, "groups_of_three": _by_threes, "table": _by_table}
+    rules = {
+        "core_id": _by_core_id,
+        "block": _by_block,
+        "groups_of_three": _by_threes,
+        "table": _by_table,
+    }
     rule = rules.get(str(slot_map.get("kind", "")))
     return list(rule(slot_map, slots)) if rule else None
 
@@ -107,7 +112,9 @@ def _by_table(slot_map: Mapping[str, Any], slots: int) -> Iterator[Core]:
         raise RecordError(
             f"a slot map of kind table whose slots are {table!r:.80}",
             where="slot_map.slots",
-            remedy=('Give {"AIC_0": 0, ...}, a list of {"slot", "name", "engine", "core"}, or the slot of each core'),
+            remedy=(
+                'Give {"AIC_0": 0, ...}, a list of {"slot", "name", "engine", "core"}, or the slot of each core'
+            ),
         )
     for row in table:
         slot = exact(row["slot"], "slot_map.slots")
@@ -139,5 +146,7 @@ def _needed(slot_map: Mapping[str, Any], key: str, most: int) -> int:
         )
     value = exact(slot_map[key], f"slot_map.{key}")
     if not 0 <= value <= most:
-        raise RecordError(f"{key} is {value}", where="slot_map", remedy=f"Give a number from 0 to {most}")
+        raise RecordError(
+            f"{key} is {value}", where="slot_map", remedy=f"Give a number from 0 to {most}"
+        )
     return value

@@ -166,7 +166,9 @@ def _member(kind: type[E], word: Any, where: str) -> E:
     return member
 
 
-def _boundaries(rows: Sequence[Mapping[str, Any]], strings: StringBuilder) -> tuple[Boundaries, SlotList]:
+def _boundaries(
+    rows: Sequence[Mapping[str, Any]], strings: StringBuilder
+) -> tuple[Boundaries, SlotList]:
     for index, row in enumerate(rows):
         if not {"name", "column", "reduce"} <= set(row):
             raise RecordError(

@@ -27,7 +27,9 @@ def exact(value: Any, where: str, *, below: int = 1 << 63) -> int:
     except (TypeError, ValueError):
         raise _not_exact(value, where) from None
     if not -(1 << 63) <= number < below:
-        raise RecordError(f"{number:.4e} does not fit 64 bits", where=where, remedy="Check the value")
+        raise RecordError(
+            f"{number:.4e} does not fit 64 bits", where=where, remedy="Check the value"
+        )
     return number
 
 
@@ -72,5 +74,7 @@ def to_numpy(values: Any) -> Any:
 
 def _not_exact(value: Any, where: str) -> RecordError:
     return RecordError(
-        f"{value!r:.80} is no integer", where=where, remedy="Give an integer, or its decimal text where it exceeds 2^53"
+        f"{value!r:.80} is no integer",
+        where=where,
+        remedy="Give an integer, or its decimal text where it exceeds 2^53",
     )

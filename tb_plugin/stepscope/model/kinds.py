@@ -26,7 +26,9 @@ def why_unsupported(kind: str, schema: int) -> str | None:
     if known is None:
         return f"a record of unknown kind {kind[:80]!r} (known: {', '.join(KINDS)})"
     if schema > known.SCHEMA:
-        return f"a {kind} record of schema {schema}, newer than the {known.SCHEMA} that is known here"
+        return (
+            f"a {kind} record of schema {schema}, newer than the {known.SCHEMA} that is known here"
+        )
     return None
 
 
@@ -38,7 +40,11 @@ def with_first_columns(kind: str, groups: Collection[str]) -> set[str]:
     wanted = set(groups)
     for spec in dataclasses.fields(KINDS[kind]) if kind in KINDS else ():
         group = spec.default_factory
-        if isinstance(group, type) and issubclass(group, Group) and any(g.startswith(f"{spec.name}.") for g in groups):
+        if (
+            isinstance(group, type)
+            and issubclass(group, Group)
+            and any(g.startswith(f"{spec.name}.") for g in groups)
+        ):
             wanted.add(f"{spec.name}.{dataclasses.fields(group)[0].name}")
     return wanted
 
@@ -47,11 +53,18 @@ def groups_of(kind: str) -> frozenset[str]:
     """The names of the groups and string tables of a kind of record; empty for a kind that is not known."""
     if kind not in KINDS:
         return frozenset()
-    return frozenset(spec.name for spec in dataclasses.fields(KINDS[kind]) if columns.is_group(spec))
+    return frozenset(
+        spec.name for spec in dataclasses.fields(KINDS[kind]) if columns.is_group(spec)
+    )
 
 
 def decode(
-    kind: str, schema: int, bodies: Iterable[Buffer], where: str = "", *, wanted: Collection[str] | None = None
+    kind: str,
+    schema: int,
+    bodies: Iterable[Buffer],
+    where: str = "",
+    *,
+    wanted: Collection[str] | None = None,
 ) -> Record:
     """Decodes a record of any kind from the bodies of its elements, or from some of them: see `columns.decode`.
 

@@ -71,7 +71,9 @@ class Nodes(Group):
     parameters: I64 = column("int64", "Number of parameters", default=0)
     float_ops: I64 = column("int64", "Float operations of one run", default=0)
     shape: I32 = column("int32", "Shape of the variable that the node holds, in shapes", default=-1)
-    input_shape: I32 = column("int32", "Input shapes as the source prints them, in strings", default=-1)
+    input_shape: I32 = column(
+        "int32", "Input shapes as the source prints them, in strings", default=-1
+    )
     op_type_end: I64 = column("int64", "End of the node's rows in op_types", default=0)
     input_end: I64 = column("int64", "End of the node's rows in inputs", default=0)
     output_end: I64 = column("int64", "End of the node's rows in outputs", default=0)
@@ -132,7 +134,9 @@ class Frames(Group):
     file: I32 = column("int32", "Full path, in strings")
     line: I32 = column("int32", "Line number", default=0)
     function: I32 = column("int32", "Function name, in strings", default=-1)
-    first_line: I32 = column("int32", "Line at which the function starts, 0 when unknown", default=0)
+    first_line: I32 = column(
+        "int32", "Line at which the function starts, 0 when unknown", default=0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,8 +156,12 @@ class Devices(Group):
     memory_bytes: I64 = column("int64", "Memory of the device, 0 when unknown", default=0)
     compute_major: I32 = column("int32", "Compute capability, before the dot", default=0)
     compute_minor: I32 = column("int32", "Compute capability, behind the dot", default=0)
-    multiprocessors: I32 = column("int32", "Streaming multiprocessors or compute units, 0 when unknown", default=0)
-    multiprocessor_threads: I32 = column("int32", "Most threads on one of them, 0 when unknown", default=0)
+    multiprocessors: I32 = column(
+        "int32", "Streaming multiprocessors or compute units, 0 when unknown", default=0
+    )
+    multiprocessor_threads: I32 = column(
+        "int32", "Most threads on one of them, 0 when unknown", default=0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +200,18 @@ class NodeSteps(Group):
     residual_bytes: I64 = column("int64", "Still held at the end", default=0)
     output_bytes: I64 = column("int64", "Of all outputs", default=0)
     bytes_in_use: I64 = column("int64", "Of the allocator, highest seen", default=0)
-    uncounted_host_ticks: I64 = column("int64", "Host time that tfprof leaves out: on other devices", default=0)
-    uncounted_accelerator_ticks: I64 = column("int64", "The same of accelerators: copies, TPUs", default=0)
-    shared_host_ticks: I64 = column("int64", "Of host_ticks: what is of modules inside, and theirs too", default=0)
-    enclosed_host_ticks: I64 = column("int64", "Of a module's host_ticks: what an op or range shares", default=0)
+    uncounted_host_ticks: I64 = column(
+        "int64", "Host time that tfprof leaves out: on other devices", default=0
+    )
+    uncounted_accelerator_ticks: I64 = column(
+        "int64", "The same of accelerators: copies, TPUs", default=0
+    )
+    shared_host_ticks: I64 = column(
+        "int64", "Of host_ticks: what is of modules inside, and theirs too", default=0
+    )
+    enclosed_host_ticks: I64 = column(
+        "int64", "Of a module's host_ticks: what an op or range shares", default=0
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,8 +225,12 @@ class Executions(Group):
     duration_ticks: I64 = column("int64", "With what it called", default=0)
     self_ticks: I64 = column("int64", "Without what it called", default=0)
     count: I32 = column("int32", "Executions in this row", default=1)
-    launch: I32 = column("int32", "The call that launched it, in executions, -1 for none", default=-1)
-    forward: I32 = column("int32", "The call that it is the backward pass of, in executions, -1 for none", default=-1)
+    launch: I32 = column(
+        "int32", "The call that launched it, in executions, -1 for none", default=-1
+    )
+    forward: I32 = column(
+        "int32", "The call that it is the backward pass of, in executions, -1 for none", default=-1
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,7 +265,9 @@ class Communications(Group):
     execution: I32 = column("int32", "In executions")
     collective: I32 = column("int32", "Such as allreduce or send, in strings", default=-1)
     group: I32 = column("int32", "Name of the process group, in strings", default=-1)
-    ranks: I32 = column("int32", "Global ranks of the group as the source prints them, in strings", default=-1)
+    ranks: I32 = column(
+        "int32", "Global ranks of the group as the source prints them, in strings", default=-1
+    )
     sequence: I64 = column("int64", "Number of the call in its group, -1 when unknown", default=-1)
     input_elements: I64 = column("int64", "Elements of the input, -1 when unknown", default=-1)
     output_elements: I64 = column("int64", "Elements of the output, -1 when unknown", default=-1)
@@ -388,7 +410,9 @@ _OFFSETS = (
 
 
 def _broken(place: str, found: str) -> RecordError:
-    return RecordError(found, where=f"profile record, {place}", remedy="Report this to whoever wrote the record")
+    return RecordError(
+        found, where=f"profile record, {place}", remedy="Report this to whoever wrote the record"
+    )
 
 
 def _check_index(profile: Profile, group: str, name: str, target: str) -> None:
@@ -396,7 +420,9 @@ def _check_index(profile: Profile, group: str, name: str, target: str) -> None:
     lowest = 0 if (group, name) in _OWNERS else -1
     if len(values) and (int(values.min()) < lowest or int(values.max()) >= size):
         bad = int(np.argmax((values < lowest) | (values >= size)))
-        raise _broken(f"{group}.{name}[{bad}]", f"index {int(values[bad])}, but {target} has {size} rows")
+        raise _broken(
+            f"{group}.{name}[{bad}]", f"index {int(values[bad])}, but {target} has {size} rows"
+        )
 
 
 def _check_word(profile: Profile, group: str, name: str, words: type[IntEnum]) -> None:
@@ -412,7 +438,9 @@ def _check_tree(profile: Profile, group: str, name: str) -> None:
     wrong = (parent < -1) | (parent >= np.arange(len(parent)))
     if wrong.any():
         bad = int(np.argmax(wrong))
-        raise _broken(f"{group}.{name}[{bad}]", f"parent {int(parent[bad])} does not stand before its child")
+        raise _broken(
+            f"{group}.{name}[{bad}]", f"parent {int(parent[bad])} does not stand before its child"
+        )
 
 
 def _check_offsets(profile: Profile, group: str, name: str, target: str) -> None:

@@ -84,12 +84,16 @@ def from_scalars(series: Sequence[ScalarPoints]) -> Throughput:
     return _record(min(names) or "train", unit, units[unit].get("local"), units[unit].get("avg"))
 
 
-def _record(name: str, unit: str, local: ScalarPoints | None, average: ScalarPoints | None) -> Throughput:
+def _record(
+    name: str, unit: str, local: ScalarPoints | None, average: ScalarPoints | None
+) -> Throughput:
     given = [one for one in (average, local) if one is not None]
     places, steps = _places(given)
     wall_ns = np.rint(_wall_times(len(steps), given, places) * 1e9).astype(np.int64)
     anchor = int(wall_ns[0]) if len(wall_ns) else 0
-    values = {id(one): _at(len(steps), place, one.value) for one, place in zip(given, places, strict=True)}
+    values = {
+        id(one): _at(len(steps), place, one.value) for one, place in zip(given, places, strict=True)
+    }
     unknown = np.full(len(steps), -1.0)
     return Throughput(
         header=Header(wall_anchor_ns=anchor, producer="scalars"),

@@ -70,8 +70,12 @@ class Reported(Group):
     sample: I64 = column("int64", "In samples")
     local_samples_per_sec: F64 = column("float64", "Rate, -1 where not stated", default=-1)
     avg_samples_per_sec: F64 = column("float64", "GlobalRate, -1 where not stated", default=-1)
-    tflops_per_device: F64 = column("float64", "TFLOP/s of one device, -1 where not stated", default=-1)
-    mfu: F64 = column("float64", "Model FLOP/s utilization, 0 to 1, -1 where not stated", default=-1)
+    tflops_per_device: F64 = column(
+        "float64", "TFLOP/s of one device, -1 where not stated", default=-1
+    )
+    mfu: F64 = column(
+        "float64", "Model FLOP/s utilization, 0 to 1, -1 where not stated", default=-1
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +179,9 @@ _TIMES = {
 
 
 def _broken(place: str, found: str) -> RecordError:
-    return RecordError(found, where=f"throughput record, {place}", remedy="Report this to whoever wrote the record")
+    return RecordError(
+        found, where=f"throughput record, {place}", remedy="Report this to whoever wrote the record"
+    )
 
 
 def _check_range(place: str, values: NDArray[np.signedinteger], low: int, high: int) -> None:
@@ -187,7 +193,12 @@ def _check_range(place: str, values: NDArray[np.signedinteger], low: int, high: 
 def _check_times(record: Throughput) -> None:
     for place, names in _TIMES.items():
         for name in names:
-            _check_range(f"{place}.{name}", getattr(getattr(record, place), name), -_FARTHEST_NS, _FARTHEST_NS)
+            _check_range(
+                f"{place}.{name}",
+                getattr(getattr(record, place), name),
+                -_FARTHEST_NS,
+                _FARTHEST_NS,
+            )
     for name in ("start_ns", "first_sample_ns"):
         time_ns = getattr(record, name)
         if time_ns != UNKNOWN_NS and not -_FARTHEST_NS <= time_ns < _FARTHEST_NS:

@@ -39,7 +39,9 @@ def merge(records: Iterable[Throughput]) -> Throughput:
     first = blocks[0]
     for block in blocks[1:]:
         if (block.name, block.unit) != (first.name, first.unit):
-            raise _unmergeable(f"series {block.name} in {block.unit} beside {first.name} in {first.unit}")
+            raise _unmergeable(
+                f"series {block.name} in {block.unit} beside {first.name} in {first.unit}"
+            )
     sessions: dict[str, list[Throughput]] = {}
     for block in blocks:
         sessions.setdefault(block.session, []).append(block)
@@ -55,7 +57,10 @@ def _wall_start(record: Throughput) -> int:
 
 def _join_session(parts: list[Throughput]) -> Throughput:
     blocks = [part for part in parts if not is_tail(part)]
-    latest = {part.block: part for part in sorted(blocks, key=lambda part: len(part.marks) + len(part.samples))}
+    latest = {
+        part.block: part
+        for part in sorted(blocks, key=lambda part: len(part.marks) + len(part.samples))
+    }
     ordered = [latest[number] for number in sorted(latest)]
     newest = last_tail(parts)
     if newest is not None:
@@ -89,7 +94,9 @@ def _join(parts: Sequence[Throughput], *, sessions: bool) -> Throughput:
 
 
 def _clock_shift(first: Throughput, part: Throughput) -> int:
-    if part.session == first.session or not (first.header.wall_anchor_ns and part.header.wall_anchor_ns):
+    if part.session == first.session or not (
+        first.header.wall_anchor_ns and part.header.wall_anchor_ns
+    ):
         return part.base_ns - first.base_ns
     return part.header.wall_anchor_ns - first.header.wall_anchor_ns
 
@@ -105,7 +112,9 @@ def _shifted(part: Throughput, shift: int) -> Throughput:
         marks=dataclasses.replace(part.marks, time_ns=part.marks.time_ns + shift),
         samples=dataclasses.replace(part.samples, time_ns=part.samples.time_ns + shift),
         resets=dataclasses.replace(part.resets, time_ns=part.resets.time_ns + shift),
-        spans=dataclasses.replace(spans, start_ns=spans.start_ns + shift, end_ns=spans.end_ns + shift),
+        spans=dataclasses.replace(
+            spans, start_ns=spans.start_ns + shift, end_ns=spans.end_ns + shift
+        ),
     )
 
 
@@ -114,7 +123,9 @@ def _moved(stamp_ns: int, shift: int) -> int:
 
 
 def _first_known(parts: Sequence[Throughput]) -> int:
-    return next((part.first_sample_ns for part in parts if part.first_sample_ns != UNKNOWN_NS), UNKNOWN_NS)
+    return next(
+        (part.first_sample_ns for part in parts if part.first_sample_ns != UNKNOWN_NS), UNKNOWN_NS
+    )
 
 
 def _bases(parts: Sequence[Throughput], group: str) -> list[int]:
@@ -137,10 +148,16 @@ def _stack(kind: type[G], groups: Sequence[G], bases: dict[str, list[int]] | Non
 
 def _renamed_spans(part: Throughput, strings: list[str]) -> Spans:
     index = np.array([strings.index(text) for text in part.strings], np.int32)
-    return dataclasses.replace(part.spans, kind=index[part.spans.kind]) if len(part.spans) else part.spans
+    return (
+        dataclasses.replace(part.spans, kind=index[part.spans.kind])
+        if len(part.spans)
+        else part.spans
+    )
 
 
-def _join_resets(parts: Sequence[Throughput], marks: list[int], samples: list[int], *, sessions: bool) -> Resets:
+def _join_resets(
+    parts: Sequence[Throughput], marks: list[int], samples: list[int], *, sessions: bool
+) -> Resets:
     groups, mark_bases, sample_bases = [], [], []
     for number, part in enumerate(parts):
         group = part.resets
@@ -182,9 +199,16 @@ def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Diagnostic, ...]:
     for part in parts:
         if part.block != expected:
             where = f"session {part.session}, blocks {expected} to {part.block - 1}"
-            remedy = "Totals after the gap are too small by that count; look for a damaged event file"
+            remedy = (
+                "Totals after the gap are too small by that count; look for a damaged event file"
+            )
             losses.append(
-                Diagnostic(where, "samples in blocks that cannot be read", max(part.total_before - total, 0), remedy)
+                Diagnostic(
+                    where,
+                    "samples in blocks that cannot be read",
+                    max(part.total_before - total, 0),
+                    remedy,
+                )
             )
         expected = part.block + 1
         total = part.total_before + int(part.marks.count[part.marks.count > 0].sum())
@@ -192,4 +216,6 @@ def _missing_blocks(parts: Sequence[Throughput]) -> tuple[Diagnostic, ...]:
 
 
 def _unmergeable(reason: str) -> RecordError:
-    return RecordError(reason, where="throughput record, merge", remedy="Merge blocks of one series only")
+    return RecordError(
+        reason, where="throughput record, merge", remedy="Merge blocks of one series only"
+    )

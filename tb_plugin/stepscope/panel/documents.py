@@ -175,6 +175,8 @@ def option_tables() -> dict[str, list[dict[str, Any]]]:
 
 def routes() -> dict[str, Callable[[Query], Any]]:
     """What makes the document of each route that asks about records."""
-    documents: dict[str, Callable[[Query], Any]] = {lens.name: partial(lens_document, lens) for lens in LENSES}
+    documents: dict[str, Callable[[Query], Any]] = {
+        lens.name: partial(lens_document, lens) for lens in LENSES
+    }
     # A view is a tree of any size: its route answers in windows.
     return documents | {"index": index, "views": views, "findings": findings, "summary": summary}

@@ -41,7 +41,9 @@ def export_file(query: Query) -> ExportedFile:
     has_files = lens.name == "views" and not shape and baseline is None
     known = FORMATS if has_files else _TABLES
     if form not in known:
-        raise OptionError(f"unknown format {form!r}", where="export", remedy=f"Choose from: {', '.join(known)}")
+        raise OptionError(
+            f"unknown format {form!r}", where="export", remedy=f"Choose from: {', '.join(known)}"
+        )
     if form not in _TABLES:
         return _view_file(query, form)
 
@@ -70,7 +72,9 @@ def _view_file(query: Query, form: str) -> ExportedFile:
     if form == "pprof":
         return ExportedFile(view.to_pprof(), "application/gzip", f"{name}.pb.gz")
     if form == "speedscope":
-        return ExportedFile(msgspec.json.encode(view.to_speedscope()), _JSON, f"{name}.speedscope.json")
+        return ExportedFile(
+            msgspec.json.encode(view.to_speedscope()), _JSON, f"{name}.speedscope.json"
+        )
     events = []
     for trace in view.to_timeline().values():
         events += trace["traceEvents"]

@@ -26,20 +26,52 @@ _SHAPE = OptionSpec(
     choices=(*VIEW_SHAPES, *SHAPES),
 )
 _WINDOW = (
-    OptionSpec("start_ps", "int", None, "timeline, memory: window start, relative to the anchor", optional=True),
+    OptionSpec(
+        "start_ps",
+        "int",
+        None,
+        "timeline, memory: window start, relative to the anchor",
+        optional=True,
+    ),
     OptionSpec("end_ps", "int", None, "timeline, memory: window end", optional=True),
-    OptionSpec("width_px", "int", 1000, "icicle, timeline, memory: target width in pixels (sets the resolution)"),
-    OptionSpec("device", "str", "", "memory: device whose ops and blocks are listed (default: highest peak)"),
+    OptionSpec(
+        "width_px",
+        "int",
+        1000,
+        "icicle, timeline, memory: target width in pixels (sets the resolution)",
+    ),
+    OptionSpec(
+        "device",
+        "str",
+        "",
+        "memory: device whose ops and blocks are listed (default: highest peak)",
+    ),
     OptionSpec("least_bytes", "int", 0, "memory: leave out smaller blocks"),
-    OptionSpec("by", "str", "", "kernels: one row per name, or per op and launch parameters", ("", "launch")),
-    OptionSpec("path", "str", "", "order: scope whose parts are listed by their first start (default: the top)"),
+    OptionSpec(
+        "by",
+        "str",
+        "",
+        "kernels: one row per name, or per op and launch parameters",
+        ("", "launch"),
+    ),
+    OptionSpec(
+        "path",
+        "str",
+        "",
+        "order: scope whose parts are listed by their first start (default: the top)",
+    ),
     OptionSpec("id", "int", 0, "node, callers: row; event: execution"),
 )
 VIEWS = (
     _SHAPE,
     OptionSpec("depth", "int", 1, "rows: rows down to this depth are expanded"),
     OptionSpec("toggled", "str", "", "rows: comma-separated ids of rows to expand or collapse"),
-    OptionSpec("below", "str", "", "rows: comma-separated ids of rows to expand (minus: collapse) with all below"),
+    OptionSpec(
+        "below",
+        "str",
+        "",
+        "rows: comma-separated ids of rows to expand (minus: collapse) with all below",
+    ),
     OptionSpec("offset", "int", 0, "rows: first visible row"),
     OptionSpec("limit", "int", 100, "rows: number of rows, at most 500; comparison: at most 5000"),
     OptionSpec("sort", "str", "", "rows: metric or `name`, `-` in front for descending"),

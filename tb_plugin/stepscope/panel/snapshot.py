@@ -77,7 +77,9 @@ def _findings(source: Source, refs: Sequence[RecordRef]) -> Iterator[SnapshotEnt
         yield SnapshotEntry("summary", ({"run": run},), source.select(run=run).summary())
 
 
-def _lens_entries(lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+def _lens_entries(
+    lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent
+) -> Iterator[SnapshotEntry]:
     """The documents of a lens, and comparisons of its runs."""
     if lens.name == "views":
         yield from view_entries(source, refs, extent)
@@ -106,7 +108,9 @@ def _record_entries(
         yield entry(lens.name, (question,), document)
 
 
-def _run_entries(lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+def _run_entries(
+    lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent
+) -> Iterator[SnapshotEntry]:
     """One document for all records of a run, for what they can be narrowed to, and for each record."""
     for run in sorted({ref.run for ref in refs}):
         of_run = source.select(run)
@@ -136,7 +140,9 @@ def _filtered(lens: AnyLens, source: Source, run: str, document: Any) -> Iterato
         yield entry(lens.name, (question,), partial(_answer, lens, source, values))
 
 
-def _runs_entries(lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+def _runs_entries(
+    lens: AnyLens, source: Source, refs: Sequence[RecordRef], extent: Extent
+) -> Iterator[SnapshotEntry]:
     """One document for the records of all runs, and for those of each name."""
     runs = source if source.selection.runs else source.select(run="*")
     names = sorted({ref.name for ref in refs})

@@ -51,7 +51,9 @@ class SnapshotEntry:
         return head | {"document": self.document}
 
 
-def entry(route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]) -> SnapshotEntry:
+def entry(
+    route: str, questions: Sequence[dict[str, str]], make: Callable[[], Any]
+) -> SnapshotEntry:
     """The answer to questions. An error is an answer, too: one bad record does not stop a report."""
     try:
         document = make()

@@ -49,7 +49,9 @@ def newest_profiles(refs: Sequence[RecordRef], extent: Extent) -> list[RecordRef
     return newest_first[: extent.profiles]
 
 
-def trace_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+def trace_entries(
+    source: Source, refs: Sequence[RecordRef], extent: Extent
+) -> Iterator[SnapshotEntry]:
     """The traces of the newest profiles."""
     for ref in newest_profiles(refs, extent):
         yield from _profile_entries(source, ref, extent)

@@ -26,7 +26,9 @@ MOST_CALLERS = 100
 _TREE_FIELDS = ("id", "name", "path", "depth", "parent")
 
 
-def view_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> Iterator[SnapshotEntry]:
+def view_entries(
+    source: Source, refs: Sequence[RecordRef], extent: Extent
+) -> Iterator[SnapshotEntry]:
     """The four views of each profile."""
     with_trace = newest_profiles(refs, extent)
     for ref in refs:
@@ -37,7 +39,9 @@ def view_entries(source: Source, refs: Sequence[RecordRef], extent: Extent) -> I
             yield entry("views", (question,), document)
 
 
-def _view_document(source: Source, view: str, extent: Extent, *, with_trace: bool) -> dict[str, Any]:
+def _view_document(
+    source: Source, view: str, extent: Extent, *, with_trace: bool
+) -> dict[str, Any]:
     """A view's tree with what its toolbar leads to: tables of the trace, and callers of its rows."""
     result = source.ask(lens_named("views"), {"view": view}).result
     assert isinstance(result, ViewResult)
@@ -62,7 +66,9 @@ def _callers(source: Source, result: ViewResult, extent: Extent) -> dict[str, An
     below_root = [row for row in _by_cost(result, rows).tolist() if row > 0]
     documents = {}
     for row in below_root[: extent.callers]:
-        documents[str(place[row])] = callers_of(source, {"view": result.view}, row, limit=MOST_CALLERS)
+        documents[str(place[row])] = callers_of(
+            source, {"view": result.view}, row, limit=MOST_CALLERS
+        )
     return documents
 
 

@@ -162,7 +162,9 @@ class Icicle:
         used = np.zeros(len(rows))
         is_placed = rows == root
         for level in levels(depth)[1:]:
-            has_parent = rows[np.minimum(parent[level], len(rows) - 1)] == self.tree.parent[rows[level]]
+            has_parent = (
+                rows[np.minimum(parent[level], len(rows) - 1)] == self.tree.parent[rows[level]]
+            )
             level = level[has_parent]
             level = level[is_placed[parent[level]]]
             level = level[np.lexsort((-width[level], parent[level]))]
@@ -181,6 +183,8 @@ class Icicle:
         flags[shown] = True
         rows = narrow[flags[self.tree.parent[narrow]] & (self._width[narrow] > 0)]
         parents, which = np.unique(self.tree.parent[rows], return_inverse=True)
-        width = np.bincount(which, weights=self._width[rows], minlength=len(parents)).astype(np.float64)
+        width = np.bincount(which, weights=self._width[rows], minlength=len(parents)).astype(
+            np.float64
+        )
         count = np.bincount(which, weights=self.tree.end[rows] - rows, minlength=len(parents))
         return parents, width, count.astype(np.int64)

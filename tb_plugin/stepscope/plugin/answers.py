@@ -18,7 +18,12 @@ from stepscope.errors import NotFound, StepscopeError
 
 logger = logging.getLogger("stepscope")
 GZIP_FROM_BYTES = 1024
-_TYPES = {"js": "text/javascript", "css": "text/css", "svg": "image/svg+xml", "json": "application/json"}
+_TYPES = {
+    "js": "text/javascript",
+    "css": "text/css",
+    "svg": "image/svg+xml",
+    "json": "application/json",
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +47,11 @@ def route(answer: Callable[[wrappers.Request], Answer]) -> Callable[..., Any]:
     @wrappers.Request.application
     def application(request: wrappers.Request) -> wrappers.Response:
         if request.method not in ("GET", "HEAD"):
-            error = {"found": f"method {request.method}", "where": request.path, "remedy": "Use GET"}
+            error = {
+                "found": f"method {request.method}",
+                "where": request.path,
+                "remedy": "Use GET",
+            }
             return _respond(request, json_answer({"error": error}, 405))
         return _respond(request, _guarded(answer, request))
 
@@ -102,6 +111,8 @@ def static_file(request: wrappers.Request) -> Answer:
     folder = importlib.resources.files("stepscope.plugin").joinpath("static")
     shipped = {file.name: file for file in folder.iterdir() if file.is_file()}
     if name not in shipped:
-        raise NotFound("no such file of the panel", where=request.path, remedy="Install StepScope again")
+        raise NotFound(
+            "no such file of the panel", where=request.path, remedy="Install StepScope again"
+        )
     kind = _TYPES.get(name.rpartition(".")[2], "application/octet-stream")
     return Answer(shipped[name].read_bytes(), f"{kind}; charset=utf-8")

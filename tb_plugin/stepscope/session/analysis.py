@@ -71,7 +71,9 @@ def prepared(source: Source, lens: AnyLens, ref: RecordRef) -> Any:
     return source.caches.engines.get(key, lambda: lens.prepare([source.read(ref)]))
 
 
-def compare(source: Source, baseline: Source, lens: AnyLens, values: Mapping[str, Any]) -> ComparisonAnswer:
+def compare(
+    source: Source, baseline: Source, lens: AnyLens, values: Mapping[str, Any]
+) -> ComparisonAnswer:
     """Compares the chosen records of two sources. Deltas are source minus baseline.
 
     Args:

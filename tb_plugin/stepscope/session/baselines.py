@@ -86,7 +86,11 @@ def baseline_named(folder: Path, name: str) -> Baseline:
     """
     path = folder / _checked(name)
     if not (path / _MANIFEST).is_file():
-        raise NotFound(f"baseline not found: {name}", where=str(folder), remedy="List them: stepscope baseline list")
+        raise NotFound(
+            f"baseline not found: {name}",
+            where=str(folder),
+            remedy="List them: stepscope baseline list",
+        )
     return _read(path)
 
 
@@ -164,7 +168,11 @@ def _copy(source: Source, run: str, folder: Path) -> None:
     try:
         writer = RecordWriter(sink)
         for ref in refs:
-            steps = None if ref.first_step is None else (ref.first_step, ref.last_step or ref.first_step)
+            steps = (
+                None
+                if ref.first_step is None
+                else (ref.first_step, ref.last_step or ref.first_step)
+            )
             writer.write(source.read(ref), name=ref.name, steps=steps)
         sink.flush()
     finally:
@@ -217,4 +225,6 @@ def _read(path: Path) -> Baseline:
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         found = f"baseline cannot be read: {error}"
-        raise StoreError(found, where=str(manifest), remedy="Remove the folder and add the baseline again") from error
+        raise StoreError(
+            found, where=str(manifest), remedy="Remove the folder and add the baseline again"
+        ) from error

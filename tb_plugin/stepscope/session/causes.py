@@ -42,7 +42,9 @@ class Cause:
     comparison: Comparison
 
 
-def causes(candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *, alpha: float) -> list[Cause]:
+def causes(
+    candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *, alpha: float
+) -> list[Cause]:
     """The rows that explain why the candidates' steps take longer, the largest share first; none where they do not.
 
     Phases are spans that the loop logged. Host and device rows are call paths of the profiles: from the whole step the
@@ -56,7 +58,8 @@ def causes(candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *,
     """
     rows: list[tuple[str, str, list[Mean], list[Mean], float]] = []
     logged_step = _difference(
-        [run.metric("step_time") for run in (*candidates,)], [run.metric("step_time") for run in baselines]
+        [run.metric("step_time") for run in (*candidates,)],
+        [run.metric("step_time") for run in baselines],
     )
     for name, mine, theirs in _phase_rows(candidates, baselines):
         rows.append(("phase", name, mine, theirs, logged_step))
@@ -70,7 +73,9 @@ def causes(candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], *,
     comparisons = [compare_means(mine, theirs, alpha=alpha) for _, _, mine, theirs, _ in rows]
     corrected = holm([1.0 if np.isnan(row.p_value) else row.p_value for row in comparisons])
     explained: list[Cause] = []
-    for (kind, name, mine, theirs, step), comparison, p_value in zip(rows, comparisons, corrected, strict=True):
+    for (kind, name, mine, theirs, step), comparison, p_value in zip(
+        rows, comparisons, corrected, strict=True
+    ):
         difference = _mean(mine) - _mean(theirs)
         share = difference / step if step else 0.0
         if share >= LEAST_SHARE and difference > 0.0:
@@ -103,7 +108,9 @@ def _phase_rows(
     names: dict[str, None] = {}
     for run in (*candidates, *baselines):
         names.update(dict.fromkeys(run.phases))
-    nothing = Mean(value=0.0, standard_error=0.0, degrees=np.inf, intervals=0, effective_intervals=0.0)
+    nothing = Mean(
+        value=0.0, standard_error=0.0, degrees=np.inf, intervals=0, effective_intervals=0.0
+    )
     rows = []
     for name in names:
         mine = [run.phases.get(name, nothing) for run in candidates]
@@ -113,7 +120,10 @@ def _phase_rows(
 
 
 def _path_rows(
-    kind: str, candidates: Sequence[RunFigures], baselines: Sequence[RunFigures], step_difference: float
+    kind: str,
+    candidates: Sequence[RunFigures],
+    baselines: Sequence[RunFigures],
+    step_difference: float,
 ) -> list[tuple[str, list[Mean], list[Mean]]]:
     """The deepest paths that hold the differences of one resource."""
     mine = [run for run in candidates if run.profiled_step is not None]
@@ -128,7 +138,9 @@ def _path_rows(
     deepest = _deepest(differences, sign, LEAST_SHARE * abs(step_difference))
     rows = []
     for path in deepest[:_MOST_ROWS]:
-        columns = [_row_mean(table, path, run) for table, run in zip(tables, (*mine, *theirs), strict=True)]
+        columns = [
+            _row_mean(table, path, run) for table, run in zip(tables, (*mine, *theirs), strict=True)
+        ]
         rows.append(("/".join(path), columns[: len(mine)], columns[len(mine) :]))
     return rows
 

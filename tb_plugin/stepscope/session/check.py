@@ -9,7 +9,14 @@ from typing import Any
 from stepscope.errors import OptionError
 from stepscope.session.causes import Cause, causes
 from stepscope.session.run_figures import METRICS, Metric, RunFigures
-from stepscope.statistics import ASSUMED_SPREAD, Comparison, Mean, compare_means, corrected_alpha, runs_needed
+from stepscope.statistics import (
+    ASSUMED_SPREAD,
+    Comparison,
+    Mean,
+    compare_means,
+    corrected_alpha,
+    runs_needed,
+)
 
 PASS = "pass"
 REGRESSION = "regression"
@@ -121,7 +128,11 @@ def check(
     incomparable = _incomparable(candidates, baselines)
     checks = []
     for metric in wanted:
-        checks.append(_check_metric(metric, candidates, baselines, max_regression, each, run_spread, incomparable))
+        checks.append(
+            _check_metric(
+                metric, candidates, baselines, max_regression, each, run_spread, incomparable
+            )
+        )
     verdicts = {item.verdict for item in checks}
     verdict = next(word for word in (REGRESSION, CANNOT_TELL, PASS) if word in verdicts)
     reasons: list[Cause] = []
@@ -153,7 +164,9 @@ def metric_named(name: str) -> Metric:
     if kind in ("phase", "op") and colon and rest:
         return Metric(name=name, title=f"{kind} {rest}", unit="ns")
     known = ", ".join(metric.name for metric in METRICS)
-    raise OptionError(f"metric must be known: {name!r}", remedy=f"Choose from {known}, phase:NAME, op:PATH")
+    raise OptionError(
+        f"metric must be known: {name!r}", remedy=f"Choose from {known}, phase:NAME, op:PATH"
+    )
 
 
 def _check_metric(
@@ -222,19 +235,29 @@ def _missing(
     incomparable: Sequence[str],
 ) -> list[str]:
     """What would make it possible to tell."""
-    missing = [f"the same {difference.partition(':')[0]} on both sides" for difference in incomparable]
+    missing = [
+        f"the same {difference.partition(':')[0]} on both sides" for difference in incomparable
+    ]
     if not comparison.known:
         shortest = min(mean.intervals for mean in (*mine, *theirs))
-        missing.append(f"more steps: a run has {shortest} measured intervals, at least 8 are needed")
+        missing.append(
+            f"more steps: a run has {shortest} measured intervals, at least 8 are needed"
+        )
         return missing
     if incomparable:
         return missing
-    needed = runs_needed(comparison.spread, max_regression, alpha=alpha) if comparison.relative else None
+    needed = (
+        runs_needed(comparison.spread, max_regression, alpha=alpha) if comparison.relative else None
+    )
     if comparison.spread_assumed:
         spread = f"{comparison.spread:.1%}"
-        missing.append(f"more runs: with {len(mine)} against {len(theirs)} the scatter of runs is assumed ({spread})")
+        missing.append(
+            f"more runs: with {len(mine)} against {len(theirs)} the scatter of runs is assumed ({spread})"
+        )
     if needed is not None:
-        missing.append(f"about {needed} runs on each side, to tell {max_regression:.1%} at this scatter")
+        missing.append(
+            f"about {needed} runs on each side, to tell {max_regression:.1%} at this scatter"
+        )
     else:
         missing.append("less noise: no number of runs up to 1,000 would do")
     return missing

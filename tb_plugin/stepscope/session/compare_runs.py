@@ -44,7 +44,10 @@ class RunsComparison(HtmlTable):
 
     def rows(self) -> list[Row]:
         """One row for each run."""
-        rows = [_row(run, comparison) for run, comparison in zip(self.runs, self.comparisons, strict=True)]
+        rows = [
+            _row(run, comparison)
+            for run, comparison in zip(self.runs, self.comparisons, strict=True)
+        ]
         rows[0]["verdict"] = "baseline"
         return rows
 
@@ -78,7 +81,9 @@ class RunsComparison(HtmlTable):
         return data_frame(self.rows())
 
 
-def compare_runs(sources: Sequence[Source], *, baseline: str | None = None, run_spread: float = 0.0) -> RunsComparison:
+def compare_runs(
+    sources: Sequence[Source], *, baseline: str | None = None, run_spread: float = 0.0
+) -> RunsComparison:
     """Compares all runs of one or more sources with a baseline.
 
     Args:
@@ -95,10 +100,15 @@ def compare_runs(sources: Sequence[Source], *, baseline: str | None = None, run_
     for source in sources:
         runs.extend(figures_of(source))
     if len(runs) > MOST_RUNS:
-        raise OptionError(f"at most {MOST_RUNS} runs can be compared: {len(runs)}", remedy="Select fewer with --run")
+        raise OptionError(
+            f"at most {MOST_RUNS} runs can be compared: {len(runs)}",
+            remedy="Select fewer with --run",
+        )
     timed = [run for run in runs if "step_time" in run.metrics]
     if not timed:
-        raise NotFound("step time not found in any run", remedy="Log steps, or profile several of them")
+        raise NotFound(
+            "step time not found in any run", remedy="Log steps, or profile several of them"
+        )
     # The best run is the fastest.
     timed.sort(key=lambda run: run.metrics["step_time"].value)
     base = timed[0] if baseline is None else _named(timed, baseline)
@@ -110,14 +120,19 @@ def compare_runs(sources: Sequence[Source], *, baseline: str | None = None, run_
         theirs = [base.metrics["step_time"]]
         comparisons.append(compare_means(mine, theirs, alpha=ALPHA, assumed_spread=run_spread))
     comparisons.extend(None for _ in untimed)
-    return RunsComparison(runs=(base, *others, *untimed), comparisons=tuple(comparisons), spread=run_spread)
+    return RunsComparison(
+        runs=(base, *others, *untimed), comparisons=tuple(comparisons), spread=run_spread
+    )
 
 
 def _named(runs: Sequence[RunFigures], name: str) -> RunFigures:
     for run in runs:
         if name in (run.run, run.title):
             return run
-    raise NotFound(f"baseline run not found: {name}", remedy=f"Choose from {', '.join(run.title for run in runs[:8])}")
+    raise NotFound(
+        f"baseline run not found: {name}",
+        remedy=f"Choose from {', '.join(run.title for run in runs[:8])}",
+    )
 
 
 def _row(run: RunFigures, comparison: Comparison | None) -> Row:
@@ -152,7 +167,12 @@ def _number(value: float) -> float | None:
 def _verdict(comparison: Comparison | None) -> str:
     if comparison is None:
         return "no step time"
-    words = {"higher": "slower", "lower": "faster", "indistinguishable": "no difference", "unknown": "too short"}
+    words = {
+        "higher": "slower",
+        "lower": "faster",
+        "indistinguishable": "no difference",
+        "unknown": "too short",
+    }
     return words[comparison.verdict]
 
 
@@ -163,7 +183,9 @@ def _parts(run: RunFigures) -> Row:
     """
     wait = run.phases.get("data")
     if not run.parts:
-        parts = dict.fromkeys(("device_ns", "host_ns", "input_wait_ns", "communication_ns", "other_ns"))
+        parts = dict.fromkeys(
+            ("device_ns", "host_ns", "input_wait_ns", "communication_ns", "other_ns")
+        )
         return parts | {"input_wait_ns": wait.value if wait is not None else None}
     parts_ns = {name: mean.value for name, mean in run.parts.items()}
     communication = Category.COMMUNICATION
@@ -256,7 +278,9 @@ def summary_rows(comparison: RunsComparison) -> list[Row]:
         shown: Row = {"run": row["run"], "rate": quantity(row["rate_per_sec"], "per_sec", unit)}
         shown["step time"] = _interval_words(row)
         for part in ("device", "host", "input_wait", "communication", "other"):
-            shown[part.replace("_", " ")] = quantity(row[f"{part}_ns"], "ns") if row[f"{part}_ns"] is not None else ""
+            shown[part.replace("_", " ")] = (
+                quantity(row[f"{part}_ns"], "ns") if row[f"{part}_ns"] is not None else ""
+            )
         memory = row["peak_memory_bytes"]
         shown["peak memory"] = quantity(memory, "bytes") if memory is not None else ""
         shown["difference"] = _difference_words(row)

@@ -50,7 +50,9 @@ def judgement(source: Source) -> Judgement:
 
 def _newest(source: Source, kind: str) -> list[RecordRef]:
     selection = dataclasses.replace(source.selection, record_step=None)
-    return newest_of_each(ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, selection))
+    return newest_of_each(
+        ref for ref in source.catalog.refs() if ref.kind == kind and allowed(ref, selection)
+    )
 
 
 def findings(source: Source, baseline: Source | None) -> list[dict[str, Any]]:
@@ -98,7 +100,9 @@ def _subject(source: Source, lens: AnyLens, ref: RecordRef) -> Any:
     if lens.scope(lens.options_type()) is Scope.RECORD:
         return lens.finding_subject(prepared(source, lens, ref))
     key = (lens.name, "finding", ref.run, ref.name, ref.key)
-    return source.caches.answers.get(key, lambda: lens.finding_subject(lens.prepare([source.read(ref)])))
+    return source.caches.answers.get(
+        key, lambda: lens.finding_subject(lens.prepare([source.read(ref)]))
+    )
 
 
 def _with_jobs(results: Sequence[AnyResult], headers: Sequence[Header]) -> list[AnyResult]:

@@ -107,7 +107,9 @@ class History:
         }
 
 
-def history(runs: Sequence[RunFigures], *, metric: str = "step_time", order: str = "time") -> History:
+def history(
+    runs: Sequence[RunFigures], *, metric: str = "step_time", order: str = "time"
+) -> History:
     """The metric over runs.
 
     Changes are those of the logarithm where all figures are above 0: shares of the level before.
@@ -132,12 +134,18 @@ def history(runs: Sequence[RunFigures], *, metric: str = "step_time", order: str
             points.append(HistoryPoint(run=run.title, wall_ns=run.wall_ns, mean=mean))
     values = np.array([point.mean.value for point in points])
     changes = _changes(values, wanted)
-    return History(metric=wanted, points=tuple(points), changes=tuple(changes), without=tuple(without))
+    return History(
+        metric=wanted, points=tuple(points), changes=tuple(changes), without=tuple(without)
+    )
 
 
 def _place(run: RunFigures, order: str) -> tuple[int, list[tuple[int, int, str]]]:
     time = run.wall_ns if order == "time" else 0
-    words = [(0, int(word), "") if word.isdecimal() else (1, 0, word) for word in _NUMBER.split(run.title) if word]
+    words = [
+        (0, int(word), "") if word.isdecimal() else (1, 0, word)
+        for word in _NUMBER.split(run.title)
+        if word
+    ]
     return time, words
 
 

@@ -73,7 +73,9 @@ def expand(sources: Sequence[str]) -> Found:
     found = [(group, "") for group in registry.group(given)] + found
     if not found:
         raise UnrecognisedSource(
-            "no file of a recognised format", where=", ".join(sources), remedy="See: stepscope formats"
+            "no file of a recognised format",
+            where=", ".join(sources),
+            remedy="See: stepscope formats",
         )
     return Found(tuple(found), tuple(skipped))
 
@@ -86,7 +88,9 @@ def executor(jobs: int, scheduler: str | None, files: int) -> Iterator[Executor 
         OptionError: A Dask scheduler is asked for, and Dask is not installed; or a negative number of jobs.
     """
     if jobs < 0:
-        raise OptionError(f"jobs is {jobs}", remedy="Give a number of processes, or 0 for one per processor")
+        raise OptionError(
+            f"jobs is {jobs}", remedy="Give a number of processes, or 0 for one per processor"
+        )
     workers = min(jobs or os.cpu_count() or 1, files)
     if scheduler:
         try:
@@ -140,12 +144,16 @@ def import_files(
         yield done.result()
 
 
-def import_file(path: Path, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
+def import_file(
+    path: Path, logdir: str, run: str | None, name: str | None, bar: bool = False
+) -> Outcome:
     """Imports one file or folder. Never raises: an import of hundreds goes on."""
     return import_group(FileGroup((path,)), logdir, run=run, name=name, bar=bar)
 
 
-def import_group(group: FileGroup, logdir: str, run: str | None, name: str | None, bar: bool = False) -> Outcome:
+def import_group(
+    group: FileGroup, logdir: str, run: str | None, name: str | None, bar: bool = False
+) -> Outcome:
     """Imports files that belong together. Never raises: an import of hundreds goes on."""
     path = group.files[0]
     label = ", ".join(str(file) for file in group.files)
@@ -196,7 +204,9 @@ def _directory(logdir: str, run: str) -> Path:
     """
     # The content of a file may name the run, so the name is not to be trusted.
     if PurePath(run).is_absolute() or ".." in PurePath(run).parts:
-        raise OptionError(f"run {run!r:.200} lies outside the log directory", remedy="Choose a name with --run")
+        raise OptionError(
+            f"run {run!r:.200} lies outside the log directory", remedy="Choose a name with --run"
+        )
     return Path(logdir, run)
 
 

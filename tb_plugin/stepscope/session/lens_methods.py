@@ -117,7 +117,9 @@ class DcnValues(TypedDict, total=False):
 class LensMethods:
     """The lenses of a source."""
 
-    def _ask(self, name: str, baseline: object, given: Mapping[str, Any]) -> LensAnswer[Any] | ComparisonAnswer:
+    def _ask(
+        self, name: str, baseline: object, given: Mapping[str, Any]
+    ) -> LensAnswer[Any] | ComparisonAnswer:
         """The answer of the lens of that name."""
         raise NotImplementedError
 
@@ -177,7 +179,9 @@ class LensMethods:
         return self._ask("views", compare, options)
 
     @overload
-    def trace(self, *, compare: None = None, **options: Unpack[TraceValues]) -> LensAnswer[TraceResult]: ...
+    def trace(
+        self, *, compare: None = None, **options: Unpack[TraceValues]
+    ) -> LensAnswer[TraceResult]: ...
 
     @overload
     def trace(self, *, compare: Source, **options: Unpack[TraceValues]) -> ComparisonAnswer: ...
@@ -213,7 +217,9 @@ class LensMethods:
     ) -> LensAnswer[ThroughputResult]: ...
 
     @overload
-    def throughput(self, *, compare: Source, **options: Unpack[ThroughputValues]) -> ComparisonAnswer: ...
+    def throughput(
+        self, *, compare: Source, **options: Unpack[ThroughputValues]
+    ) -> ComparisonAnswer: ...
 
     def throughput(
         self, *, compare: Source | None = None, **options: Unpack[ThroughputValues]
@@ -238,7 +244,9 @@ class LensMethods:
         return self._ask("throughput", compare, options)
 
     @overload
-    def incore(self, *, compare: None = None, **options: Unpack[InCoreValues]) -> LensAnswer[InCoreResult]: ...
+    def incore(
+        self, *, compare: None = None, **options: Unpack[InCoreValues]
+    ) -> LensAnswer[InCoreResult]: ...
 
     @overload
     def incore(self, *, compare: Source, **options: Unpack[InCoreValues]) -> ComparisonAnswer: ...
@@ -265,12 +273,16 @@ class LensMethods:
         return self._ask("incore", compare, options)
 
     @overload
-    def dcn(self, *, compare: None = None, **options: Unpack[DcnValues]) -> LensAnswer[DcnResult]: ...
+    def dcn(
+        self, *, compare: None = None, **options: Unpack[DcnValues]
+    ) -> LensAnswer[DcnResult]: ...
 
     @overload
     def dcn(self, *, compare: Source, **options: Unpack[DcnValues]) -> ComparisonAnswer: ...
 
-    def dcn(self, *, compare: Source | None = None, **options: Unpack[DcnValues]) -> LensAnswer[Any] | ComparisonAnswer:
+    def dcn(
+        self, *, compare: Source | None = None, **options: Unpack[DcnValues]
+    ) -> LensAnswer[Any] | ComparisonAnswer:
         """Which cross-slice collective stalls the accelerator.
 
         Args:

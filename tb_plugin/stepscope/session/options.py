@@ -29,7 +29,9 @@ def check(lens: str, given: Values) -> dict[str, Any]:
     unknown = sorted(set(given) - set(table))
     if unknown:
         known = ", ".join(sorted(table))
-        raise OptionError(f"unknown option {unknown[0]!r}", where=lens, remedy=f"Choose from: {known}")
+        raise OptionError(
+            f"unknown option {unknown[0]!r}", where=lens, remedy=f"Choose from: {known}"
+        )
     return {name: _checked(lens, table[name], value) for name, value in given.items()}
 
 
@@ -111,4 +113,6 @@ def _wrong(lens: str, spec: OptionSpec, value: Any) -> OptionError:
         remedy = f"Choose from: {', '.join(spec.choices)}"
         return OptionError(f"invalid {spec.name} {value!r}", where=lens, remedy=remedy)
     wanted = _TYPE_WORDS[spec.type]
-    return OptionError(f"{spec.name} must be {wanted}, got {value!r}", where=lens, remedy=f"Give {wanted}")
+    return OptionError(
+        f"{spec.name} must be {wanted}, got {value!r}", where=lens, remedy=f"Give {wanted}"
+    )

@@ -116,7 +116,9 @@ class RunFigures:
 def _holds(candidate: Path, path: Path) -> bool:
     """Whether a path runs through another one, from wherever that starts."""
     width = len(path)
-    return any(candidate[start : start + width] == path for start in range(len(candidate) - width + 1))
+    return any(
+        candidate[start : start + width] == path for start in range(len(candidate) - width + 1)
+    )
 
 
 def steps_mean(cost: F64) -> Mean:
@@ -148,7 +150,11 @@ def figures_of(source: Source) -> list[RunFigures]:
             by_run.setdefault(ref.run, []).append(ref)
     if not by_run:
         found = "no throughput series and no profile"
-        raise NotFound(found, where=source.where, remedy="Log the run with a StepScope Writer, or import a trace")
+        raise NotFound(
+            found,
+            where=source.where,
+            remedy="Log the run with a StepScope Writer, or import a trace",
+        )
     return [_figures_of_run(source, run, by_run[run]) for run in sorted(by_run)]
 
 
@@ -209,7 +215,9 @@ def run_figures(
         if intervals.steps.sum() > 0:
             usable = (intervals.steps > 0) & ~intervals.first
             steps_ns = intervals.step_ns[usable] / intervals.steps[usable]
-    header = logged.header if logged is not None else profile.header if profile is not None else None
+    header = (
+        logged.header if logged is not None else profile.header if profile is not None else None
+    )
     return RunFigures(
         run=run,
         where=where,
@@ -233,12 +241,16 @@ def _throughput_metrics(intervals: TrainingIntervals) -> dict[str, Mean]:
     `rate_with_waits` is the rate that belongs to the step time.
     """
     metrics: dict[str, Mean] = {}
-    kept = ~intervals.first if len(intervals) > LEAST_INTERVALS else np.ones(len(intervals), np.bool_)
+    kept = (
+        ~intervals.first if len(intervals) > LEAST_INTERVALS else np.ones(len(intervals), np.bool_)
+    )
     steps = intervals.steps[kept]
     if steps.sum() > 0:
         metrics["step_time"] = ratio_of_sums(intervals.step_ns[kept], steps)
     if intervals.count.sum() > 0 and intervals.training_ns.sum() > 0:
-        metrics["rate"] = ratio_of_sums(intervals.training_ns, intervals.count).inverse(NS_PER_SECOND)
+        metrics["rate"] = ratio_of_sums(intervals.training_ns, intervals.count).inverse(
+            NS_PER_SECOND
+        )
     if intervals.count[kept].sum() > 0 and intervals.step_ns[kept].sum() > 0:
         per_sample = ratio_of_sums(intervals.step_ns[kept], intervals.count[kept])
         metrics["rate_with_waits"] = per_sample.inverse(NS_PER_SECOND)
@@ -250,7 +262,9 @@ def _throughput_metrics(intervals: TrainingIntervals) -> dict[str, Mean]:
 def _phases(intervals: TrainingIntervals) -> dict[str, Mean]:
     if not intervals.steps.sum() > 0:
         return {}
-    return {kind: ratio_of_sums(spent, intervals.steps) for kind, spent in intervals.spans_ns.items()}
+    return {
+        kind: ratio_of_sums(spent, intervals.steps) for kind, spent in intervals.spans_ns.items()
+    }
 
 
 def _profile_metrics(profile: Profile, costs: StepCosts) -> dict[str, Mean]:

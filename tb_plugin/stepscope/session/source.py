@@ -60,7 +60,9 @@ class Source(LensMethods):
         selected = f", {self.selection}" if self.selection != Selection() else ""
         return f"<Source {self.where}: {len(runs)} run{'' if len(runs) == 1 else 's'}{selected}>"
 
-    def select(self, run: str | None = None, name: str | None = None, record_step: int | None = None) -> Source:
+    def select(
+        self, run: str | None = None, name: str | None = None, record_step: int | None = None
+    ) -> Source:
         """The same source with a narrower selection. What is not given stays as it is."""
         selection = self.selection
         if run is not None:
@@ -163,7 +165,9 @@ class Source(LensMethods):
             return ViewsAnswer(lens, options, result)
         return LensAnswer(lens, options, result)
 
-    def compare(self, lens: AnyLens, values: Mapping[str, Any], baseline: Source) -> ComparisonAnswer:
+    def compare(
+        self, lens: AnyLens, values: Mapping[str, Any], baseline: Source
+    ) -> ComparisonAnswer:
         """What differs from a baseline. Deltas are this source minus the baseline.
 
         Args:
@@ -176,7 +180,9 @@ class Source(LensMethods):
     def _ask(self, name: str, baseline: object, given: Mapping[str, Any]) -> Any:
         if baseline is not None and not isinstance(baseline, Source):
             remedy = "Pass compare=stepscope.open(...)"
-            raise OptionError(f"compare must be a Source, not {baseline!r}", where="compare", remedy=remedy)
+            raise OptionError(
+                f"compare must be a Source, not {baseline!r}", where="compare", remedy=remedy
+            )
         return self.ask(lens_named(name), option_tables.check(name, given), baseline)
 
     def executions(self) -> Executions:
@@ -197,14 +203,18 @@ class Source(LensMethods):
         """The ranks of the selected runs, or of the job of the one run: `trace(show="ranks")`."""
         return self._table("ranks", Ranks)
 
-    def _table(self, show: Literal["steps", "launches", "ranks"], kind: type[Table]) -> LensAnswer[Table]:
+    def _table(
+        self, show: Literal["steps", "launches", "ranks"], kind: type[Table]
+    ) -> LensAnswer[Table]:
         """A table of the trace lens, whose answer has the attributes of the analysis itself."""
         answer = self.trace(show=show)
         table = answer.result.value
         assert isinstance(table, kind)
         return LensAnswer(answer.lens, answer.options, table)
 
-    def advise(self, compat: str | None = None, checkers: Sequence[str] | None = None) -> dict[str, list[str]]:
+    def advise(
+        self, compat: str | None = None, checkers: Sequence[str] | None = None
+    ) -> dict[str, list[str]]:
         """The reports of tfprof's four checkers on the selected profile.
 
         Args:

@@ -177,7 +177,9 @@ def _count_rows(entries: Sequence[RecordEntry]) -> int:
     return rows + sum(tails.values())
 
 
-def _scalar_refs(series: Sequence[ScalarSeries], blocks: Collection[RecordRef]) -> dict[RecordRef, list[ScalarSeries]]:
+def _scalar_refs(
+    series: Sequence[ScalarSeries], blocks: Collection[RecordRef]
+) -> dict[RecordRef, list[ScalarSeries]]:
     """The rates that were logged as plain scalars, in runs that have no throughput record."""
     logged_runs = {ref.run for ref in blocks if ref.kind == Throughput.KIND}
     parts_of: dict[tuple[str, str], list[ScalarSeries]] = {}

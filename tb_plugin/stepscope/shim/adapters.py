@@ -44,7 +44,9 @@ class ForeignSink:
         self._pid = os.getpid()
         self._own: EventFileSink | None = None
 
-    def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
+    def add_blobs(
+        self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         """Adds a blob sequence with its plugin content."""
         if self._forked():
             self._child().add_blobs(tag, content, blobs, step=step, wall_time_s=wall_time_s)
@@ -75,7 +77,9 @@ class ForeignSink:
     def _child(self) -> EventFileSink:
         if self._own is None:
             if self._directory is None:
-                raise OSError("log directory of the parent's summary writer is unknown in a forked process")
+                raise OSError(
+                    "log directory of the parent's summary writer is unknown in a forked process"
+                )
             self._own = EventFileSink(Path(self._directory))
         return self._own
 
@@ -90,10 +94,16 @@ class SummaryWriterSink(ForeignSink):
     """Writes through a SummaryWriter of torch or tensorboardX."""
 
     def __init__(self, writer: Any) -> None:
-        super().__init__(os.path.abspath(writer.logdir if hasattr(writer, "logdir") else writer.log_dir))
+        super().__init__(
+            os.path.abspath(writer.logdir if hasattr(writer, "logdir") else writer.log_dir)
+        )
         self._writer = writer
         root = type(writer).__module__.partition(".")[0]
-        place = "tensorboardX.proto.event_pb2" if root == "tensorboardX" else "tensorboard.compat.proto.event_pb2"
+        place = (
+            "tensorboardX.proto.event_pb2"
+            if root == "tensorboardX"
+            else "tensorboard.compat.proto.event_pb2"
+        )
         self._event = import_module(place).Event
 
     def _write(self, event: bytes) -> None:
@@ -116,7 +126,9 @@ class TensorFlowSink(ForeignSink):
     def _write(self, event: bytes) -> None:
         parsed = self._event.FromString(event)
         with self._writer.as_default():
-            self._summary.experimental.write_raw_pb(parsed.summary.SerializeToString(), step=parsed.step)
+            self._summary.experimental.write_raw_pb(
+                parsed.summary.SerializeToString(), step=parsed.step
+            )
 
     def _flush(self) -> None:
         self._writer.flush()

@@ -148,18 +148,26 @@ class Snapshot:
 
     def marks(self, base_ns: int) -> Marks:
         """The marks, relative to the base."""
-        columns = (np.frombuffer(column, np.int64) for column in (self.step, self.time_ns, self.count))
+        columns = (
+            np.frombuffer(column, np.int64) for column in (self.step, self.time_ns, self.count)
+        )
         step, time_ns, count = columns
         return Marks(step=step, time_ns=time_ns - base_ns, count=np.maximum(count, UNKNOWN_COUNT))
 
     def sample_group(self, base_ns: int) -> RateSamples:
         """The samples, relative to the base and to the block."""
         step, time_ns, mark_end = np.array(self.samples, np.int64).reshape(-1, 3).T
-        return RateSamples(step=step, time_ns=time_ns - base_ns, mark_end=np.maximum(mark_end - self.before.marks, 0))
+        return RateSamples(
+            step=step,
+            time_ns=time_ns - base_ns,
+            mark_end=np.maximum(mark_end - self.before.marks, 0),
+        )
 
     def reset_group(self, base_ns: int) -> Resets:
         """The resets, relative to the base and to the block."""
-        time_ns, offset_ns, kind, mark_end, sample_end = np.array(self.resets, np.int64).reshape(-1, 5).T
+        time_ns, offset_ns, kind, mark_end, sample_end = (
+            np.array(self.resets, np.int64).reshape(-1, 5).T
+        )
         return Resets(
             time_ns=time_ns - base_ns,
             offset_ns=offset_ns,
@@ -170,8 +178,12 @@ class Snapshot:
 
     def span_group(self, base_ns: int, now_ns: int) -> tuple[list[str], Spans]:
         """The words of the spans, and the spans relative to the base; open ones end now."""
-        rows = [(*span, 0) for span in self.spans] + [(kind, start, now_ns, 1) for kind, start in self.open_spans]
+        rows = [(*span, 0) for span in self.spans] + [
+            (kind, start, now_ns, 1) for kind, start in self.open_spans
+        ]
         words = list(dict.fromkeys(kind for kind, *_ in rows))
         index = {word: number for number, word in enumerate(words)}
-        table = [(index[kind], start - base_ns, end - base_ns, still) for kind, start, end, still in rows]
+        table = [
+            (index[kind], start - base_ns, end - base_ns, still) for kind, start, end, still in rows
+        ]
         return words, Spans(*np.array(table, np.int64).reshape(-1, 4).T)

@@ -31,7 +31,11 @@ class Capture:
     def __call__(self, actual: Any, expected: Any = None, *args: Any, **kwargs: Any) -> Any:
         """Copies the actual output and answers as the comparator does, `(True, "")` without one."""
         self.outputs.append(_copy(actual))
-        return (True, "") if self._comparator is None else self._comparator(actual, expected, *args, **kwargs)
+        return (
+            (True, "")
+            if self._comparator is None
+            else self._comparator(actual, expected, *args, **kwargs)
+        )
 
     @property
     def timing(self) -> Any:
@@ -77,7 +81,12 @@ class PairedRuns:
     """
 
     def __init__(
-        self, *, device: str = "", inputs: str = "", configuration: str = "", clock_freq_hz: int | None = None
+        self,
+        *,
+        device: str = "",
+        inputs: str = "",
+        configuration: str = "",
+        clock_freq_hz: int | None = None,
     ) -> None:
         self._setup = {"device": device, "inputs": inputs, "configuration": configuration}
         self._clock = clock_freq_hz

@@ -18,7 +18,9 @@ def default_smoothing() -> float:
     Raises:
         OptionError: The environment's is no number from 0 to 1.
     """
-    return values.real("RATE_TRACKER_SMOOTHING", os.environ.get("RATE_TRACKER_SMOOTHING", DEFAULT_SMOOTHING), 1.0)
+    return values.real(
+        "RATE_TRACKER_SMOOTHING", os.environ.get("RATE_TRACKER_SMOOTHING", DEFAULT_SMOOTHING), 1.0
+    )
 
 
 class RateTracker:

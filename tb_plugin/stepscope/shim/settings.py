@@ -55,7 +55,11 @@ class SeriesSettings:
         vars(self).update(checked)
 
     def _chosen_smoothing(self) -> float:
-        return default_smoothing() if self.smoothing is None else values.real("smoothing", self.smoothing, 1.0)
+        return (
+            default_smoothing()
+            if self.smoothing is None
+            else values.real("smoothing", self.smoothing, 1.0)
+        )
 
     @property
     def weight(self) -> float:

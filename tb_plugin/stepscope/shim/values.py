@@ -47,7 +47,9 @@ def whole(name: str, value: Any, least: int) -> int:
     """
     number = tried(integer, value)
     if isinstance(number, Exception) or number < least:
-        raise OptionError(f"{name} is {shown(value)}", remedy=f"Pass a whole number of at least {least}")
+        raise OptionError(
+            f"{name} is {shown(value)}", remedy=f"Pass a whole number of at least {least}"
+        )
     return number
 
 

@@ -103,7 +103,9 @@ class Writer:
         for log in self._logs:
             log.begin_session()
 
-    def throughput(self, name: str = "train", unit: str = "samples", **settings: Any) -> ThroughputLog:
+    def throughput(
+        self, name: str = "train", unit: str = "samples", **settings: Any
+    ) -> ThroughputLog:
         """A throughput series.
 
         Args:
@@ -137,7 +139,9 @@ class Writer:
                 spans.enter_context(log.span(kind))
             yield
 
-    def log_profile(self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = "") -> None:
+    def log_profile(
+        self, source: Record | str | os.PathLike[str], *, step: int | None = None, name: str = ""
+    ) -> None:
         """Logs a profile: a record, or a file of any recognised format."""
         self._log(source, step, name, "profile")
 
@@ -168,14 +172,22 @@ class Writer:
             self._log(timing, step, name, "incore")
         else:
             self._attempt(
-                "an in-core record", lambda: self._log(from_timing(timing, **described), step, name, "incore")
+                "an in-core record",
+                lambda: self._log(from_timing(timing, **described), step, name, "incore"),
             )
 
-    def _log(self, source: Record | str | os.PathLike[str], step: int | None, name: str, usual_name: str) -> None:
+    def _log(
+        self, source: Record | str | os.PathLike[str], step: int | None, name: str, usual_name: str
+    ) -> None:
         found: list[tuple[str, int | None, Record]] = []
-        self._attempt(f"source {shown(source)}", lambda: found.extend(_records_of(source, step, name, usual_name)))
+        self._attempt(
+            f"source {shown(source)}",
+            lambda: found.extend(_records_of(source, step, name, usual_name)),
+        )
         for title, at, record in found:
-            self._write_or_keep(f"{record.KIND} record {title}", self._record_writer(title, at, record))
+            self._write_or_keep(
+                f"{record.KIND} record {title}", self._record_writer(title, at, record)
+            )
         if found:
             self.wake()
 
@@ -202,16 +214,22 @@ class Writer:
             self._flush()
 
     def _flush(self) -> None:
-        self._pending = [(what, write) for what, write in self._pending if not self._attempt(what, write)]
+        self._pending = [
+            (what, write) for what, write in self._pending if not self._attempt(what, write)
+        ]
         for log in self._logs:
-            self._attempt(f"throughput series {log.settings.name}", partial(self._write_series, log))
+            self._attempt(
+                f"throughput series {log.settings.name}", partial(self._write_series, log)
+            )
         self._logs = [log for log in self._logs if not log.closed or log.pending()]
         self._attempt("flush", self._sink.flush)
 
     def _write_series(self, log: ThroughputLog) -> None:
         while log.scalars:
             scalars = log.scalars[0]
-            self._sink.add_scalars(scalars.values, step=scalars.step, wall_time_s=scalars.wall_time_s)
+            self._sink.add_scalars(
+                scalars.values, step=scalars.step, wall_time_s=scalars.wall_time_s
+            )
             log.scalars.popleft()
         for block in log.pending():
             self._write_block(log, block)
@@ -251,7 +269,11 @@ class Writer:
             self._reported = True
             with contextlib.suppress(Exception):
                 reason = str(error).rstrip(".") or type(error).__name__
-                LOGGER.warning("StepScope could not log %s: %s. Further failures are only counted", what, reason)
+                LOGGER.warning(
+                    "StepScope could not log %s: %s. Further failures are only counted",
+                    what,
+                    reason,
+                )
 
     def wake(self) -> None:
         """Starts the flushing thread where this process has none yet."""
@@ -262,7 +284,9 @@ class Writer:
                 self._attempt("until close: the flush thread cannot start", self._start_thread)
 
     def _start_thread(self) -> None:
-        thread = threading.Thread(target=self._run, args=(self._stop,), name="stepscope", daemon=True)
+        thread = threading.Thread(
+            target=self._run, args=(self._stop,), name="stepscope", daemon=True
+        )
         thread.start()
         self._thread = thread
         if multiprocessing.parent_process() is not None:
@@ -299,7 +323,10 @@ class Writer:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         self.close()
 
@@ -358,7 +385,8 @@ def _checked(clock: Callable[[], int]) -> Callable[[], int]:
     reading = clock()
     if type(reading) is not int:
         raise OptionError(
-            f"the clock reads {shown(reading)}", remedy="Pass a clock in ns, such as time.perf_counter_ns"
+            f"the clock reads {shown(reading)}",
+            remedy="Pass a clock in ns, such as time.perf_counter_ns",
         )
     return clock
 

@@ -145,7 +145,9 @@ def _opened(path: Path) -> Iterator[BinaryIO]:
             )
         stream = path.open("rb")
     except FileNotFoundError as error:
-        raise NotFound("no such file or folder", where=str(path), remedy="Check the path") from error
+        raise NotFound(
+            "no such file or folder", where=str(path), remedy="Check the path"
+        ) from error
     except OSError as error:
         raise SourceError(
             f"cannot be opened ({error.strerror})",

@@ -21,7 +21,11 @@ def accelerator_sums(node: NDArray[Any], nodes: int, start: I64, end: I64) -> No
         start: Start of each execution in ticks.
         end: End of each execution in ticks.
     """
-    busy, first, last = np.zeros(nodes, np.int64), np.full(nodes, np.iinfo(np.int64).max), np.zeros(nodes, np.int64)
+    busy, first, last = (
+        np.zeros(nodes, np.int64),
+        np.full(nodes, np.iinfo(np.int64).max),
+        np.zeros(nodes, np.int64),
+    )
     np.add.at(busy, node, end - start)
     np.minimum.at(first, node, start)
     np.maximum.at(last, node, end)

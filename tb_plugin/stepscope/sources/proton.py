@@ -56,11 +56,17 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         if span is not None:
             spans.append(span)
     if not spans:
-        raise DamagedSource("Proton trace has no region", where=str(path), remedy="Record the kernel again with scopes")
+        raise DamagedSource(
+            "Proton trace has no region",
+            where=str(path),
+            remedy="Record the kernel again with scopes",
+        )
     losses = []
     skipped = len(complete) - len(spans)
     if skipped:
-        losses.append(Diagnostic("traceEvents", "events lack a thread block, warp or time", skipped, ""))
+        losses.append(
+            Diagnostic("traceEvents", "events lack a thread block, warp or time", skipped, "")
+        )
     if progress:
         progress(1, 1)
     header = Header(producer="Triton Proton, in-kernel", source=path.name, losses=tuple(losses))
@@ -71,7 +77,13 @@ def _span(event: Mapping[str, Any]) -> Span | None:
     process = _PROCESS.match(str(event.get("pid", "")))
     warp = str(event.get("tid", ""))
     start, duration = _ps(event.get("ts")), _ps(event.get("dur"))
-    if process is None or _WARP.match(warp) is None or start is None or duration is None or duration < 0:
+    if (
+        process is None
+        or _WARP.match(warp) is None
+        or start is None
+        or duration is None
+        or duration < 0
+    ):
         return None
     return process[1], process[2], warp, str(event.get("name", "?")), start, start + duration
 
@@ -93,7 +105,9 @@ def _profile(spans: list[Span], header: Header) -> Profile:
     node_of_region = {region: place for place, region in enumerate(regions)}
     lane_of_warp = {warp: place for place, warp in enumerate(warps)}
 
-    node = np.array([node_of_region[kernel, region] for kernel, _, _, region, _, _ in spans], np.int32)
+    node = np.array(
+        [node_of_region[kernel, region] for kernel, _, _, region, _, _ in spans], np.int32
+    )
     lane = [lane_of_warp[kernel, block, warp] for kernel, block, warp, *_ in spans]
     start = np.array([span[4] for span in spans], np.int64)
     end = np.array([span[5] for span in spans], np.int64)
@@ -116,7 +130,8 @@ def _profile(spans: list[Span], header: Header) -> Profile:
         scopes=group(
             Scopes,
             parent=[-1] * len(kernels) + [scope_of_kernel[kernel] for kernel, _ in regions],
-            name=[strings(kernel) for kernel in kernels] + [strings(region) for _, region in regions],
+            name=[strings(kernel) for kernel in kernels]
+            + [strings(region) for _, region in regions],
         ),
         lanes=group(
             Lanes,

@@ -65,7 +65,9 @@ def recognise(path: Path) -> Format:
         if known.recognise(path, start):
             return known
     kind = describe(path, start)
-    raise UnrecognisedSource(f"Unsupported format: {kind.title}", where=str(path), remedy=kind.remedy)
+    raise UnrecognisedSource(
+        f"Unsupported format: {kind.title}", where=str(path), remedy=kind.remedy
+    )
 
 
 def recognises(path: Path) -> bool:

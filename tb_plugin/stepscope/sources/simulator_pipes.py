@@ -85,7 +85,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         spans_of_core, skipped = _spans(load(file), core)
         spans += spans_of_core
         if skipped:
-            losses.append(Diagnostic(file.name, "events without a pipe, time or duration", skipped, ""))
+            losses.append(
+                Diagnostic(file.name, "events without a pipe, time or duration", skipped, "")
+            )
         if progress:
             progress(number + 1, len(cores))
     if not spans:

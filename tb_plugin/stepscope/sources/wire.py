@@ -299,7 +299,9 @@ class _Walk:
             is_field = number > 0
             if not is_field.all():
                 kept = np.flatnonzero(is_field)
-                pieces.append(_Piece(self.row[kept] + self.first, number[kept], value[kept], end[kept]))
+                pieces.append(
+                    _Piece(self.row[kept] + self.first, number[kept], value[kept], end[kept])
+                )
             else:
                 pieces.append(_Piece(self.row + self.first, number, value, end))
             self._advance()
@@ -420,7 +422,9 @@ class _Walk:
         message = int(self.row[row])
         view = self.data.data
         try:
-            for tag, value, after in wire.fields(view, int(self.position[row]), int(self.end[message])):
+            for tag, value, after in wire.fields(
+                view, int(self.position[row]), int(self.end[message])
+            ):
                 wire_type = tag & 7
                 if wire_type == DELIMITED:
                     yield tag >> 3, value, after

@@ -46,7 +46,9 @@ class Change:
     difference_high: float
 
 
-def change_points(values: ArrayLike, *, confidence: float = 0.95, least_length: int = LEAST_LENGTH) -> list[Change]:
+def change_points(
+    values: ArrayLike, *, confidence: float = 0.95, least_length: int = LEAST_LENGTH
+) -> list[Change]:
     """Finds the changes of level in a series of independent values with one scatter.
 
     The levels minimize the squared distance from the values plus a penalty of 3 σ² log n for each change: optimal
@@ -152,7 +154,9 @@ def _location_interval(values: F64, index: int, sigma: float, confidence: float)
     return min(int(likely.min()), index), max(int(likely.max()), index)
 
 
-def _change(series: F64, bounds: Sequence[int], location: tuple[int, int], confidence: float) -> Change:
+def _change(
+    series: F64, bounds: Sequence[int], location: tuple[int, int], confidence: float
+) -> Change:
     start, index, end = bounds
     before = series[start:index]
     after = series[index:end]

@@ -202,7 +202,9 @@ class _Sides:
     @property
     def pooled_variance(self) -> float:
         """The variance of runs around the mean of their side; 0 where there is one run on each."""
-        return (self.candidate.squares + self.baseline.squares) / self.degrees if self.degrees else 0.0
+        return (
+            (self.candidate.squares + self.baseline.squares) / self.degrees if self.degrees else 0.0
+        )
 
     @property
     def within_spread(self) -> float:
@@ -295,7 +297,9 @@ def _pooled_error(sides: _Sides) -> _Error:
     """Student's error, with what the shorter runs of a side are less sure of."""
     candidate = sides.candidate
     baseline = sides.baseline
-    pooled_within = (candidate.runs - 1) * candidate.mean_within + (baseline.runs - 1) * baseline.mean_within
+    pooled_within = (candidate.runs - 1) * candidate.mean_within + (
+        baseline.runs - 1
+    ) * baseline.mean_within
     pooled_within /= sides.degrees
     squared = 0.0
     for side in (candidate, baseline):
@@ -348,7 +352,9 @@ def _p_value(shift: float, error: _Error) -> float:
     return two_sided_p_value(shift / error.value, error.degrees)
 
 
-def runs_needed(spread: float, difference: float, *, alpha: float = 0.01, baselines: int | None = None) -> int | None:
+def runs_needed(
+    spread: float, difference: float, *, alpha: float = 0.01, baselines: int | None = None
+) -> int | None:
     """How many candidate runs make the interval's half width no larger than a difference.
 
     Args:

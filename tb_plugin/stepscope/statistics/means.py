@@ -74,7 +74,13 @@ class Mean:
 
 def mean_of_figure(value: float) -> Mean:
     """A figure of a run whose error within the run is not known, such as its peak memory."""
-    return Mean(value=value, standard_error=math.nan, degrees=math.inf, intervals=1, effective_intervals=math.nan)
+    return Mean(
+        value=value,
+        standard_error=math.nan,
+        degrees=math.inf,
+        intervals=1,
+        effective_intervals=math.nan,
+    )
 
 
 def ratio_of_sums(amount: ArrayLike, weight: ArrayLike | None = None) -> Mean:

@@ -53,7 +53,9 @@ def _compressed(raw: bytes) -> bytes | None:
     return body
 
 
-def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES) -> Buffer:
+def unpack(
+    data: bytes, where: str, *, size: int | None = None, limit: int = LARGEST_RAW_BYTES
+) -> Buffer:
     """Takes the bytes out of an envelope.
 
     Args:
@@ -69,7 +71,9 @@ def unpack(data: bytes, where: str, *, size: int | None = None, limit: int = LAR
     try:
         head, body = _opened(data)
     except (DecodeError, WireError) as error:
-        raise DamagedRecord(f"element is not an envelope ({error})", where=where, remedy=_REMEDY) from error
+        raise DamagedRecord(
+            f"element is not an envelope ({error})", where=where, remedy=_REMEDY
+        ) from error
     if crc32c(body) != head.crc32c:
         raise DamagedRecord("element checksum does not match", where=where, remedy=_REMEDY)
     declared = head.raw_size_bytes
@@ -106,13 +110,17 @@ def _decompressed(body: Buffer, codec: int, size: int, where: str) -> Buffer:
     if codec == storage_pb2.RAW:
         return body
     if codec != storage_pb2.ZLIB:
-        raise DamagedRecord(f"element codec is unknown: {codec}", where=where, remedy="Upgrade StepScope")
+        raise DamagedRecord(
+            f"element codec is unknown: {codec}", where=where, remedy="Upgrade StepScope"
+        )
     inflater = zlib.decompressobj()
     try:
         # One byte more than declared is enough to tell that the size does not hold; 0 would mean no limit.
         raw = inflater.decompress(body, size + 1)
     except zlib.error as error:
-        raise DamagedRecord(f"element cannot be decompressed ({error})", where=where, remedy=_REMEDY) from error
+        raise DamagedRecord(
+            f"element cannot be decompressed ({error})", where=where, remedy=_REMEDY
+        ) from error
     if not inflater.eof:
         found = f"element holds more than the {size} bytes it declares"
         raise DamagedRecord(found, where=where, remedy=_REMEDY)

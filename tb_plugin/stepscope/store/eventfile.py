@@ -16,7 +16,9 @@ from stepscope.store import events, names
 from stepscope.store.reading import RecordEntry, is_moment, is_rate, read_entry
 from stepscope.store.tfrecord import RecordReader
 
-_REMEDY_DAMAGE = "What was stored there is lost; if the run goes on, later records are read as usual"
+_REMEDY_DAMAGE = (
+    "What was stored there is lost; if the run goes on, later records are read as usual"
+)
 _REMEDY_UNFINISHED = (
     "If it is being written, it appears once it is whole; otherwise the writer was stopped or the file was cut off: "
     "copy it again"
@@ -154,7 +156,9 @@ class EventFile:
             stored.first_blob = blobs[0]
         self.stored[tag] = stored
 
-    def _take_rate(self, tag: str, value: storage_pb2.ValueView, event: storage_pb2.EventView, span: _Span) -> None:
+    def _take_rate(
+        self, tag: str, value: storage_pb2.ValueView, event: storage_pb2.EventView, span: _Span
+    ) -> None:
         number = events.scalar_of(value)
         if number is None:
             return

@@ -60,7 +60,9 @@ def scalar_event(values: Mapping[str, float], step: int, wall_time_s: float) -> 
     return _summary_event(chunks, step, wall_time_s)
 
 
-def blob_event(tag: str, content: bytes, blobs: Sequence[Buffer], step: int, wall_time_s: float) -> list[Buffer]:
+def blob_event(
+    tag: str, content: bytes, blobs: Sequence[Buffer], step: int, wall_time_s: float
+) -> list[Buffer]:
     """An event with one blob sequence of ours, as chunks.
 
     The tensor has an explicit shape of rank 1, and the metadata is there with every value: TensorBoard drops blob
@@ -135,7 +137,9 @@ def _number(tensor: bytes) -> float | None:
     return float(array.reshape(-1)[0]) if is_number else None
 
 
-def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal: int) -> list[tuple[int, int]]:
+def blob_spans(
+    read: Callable[[int, int], bytes], start: int, end: int, ordinal: int
+) -> list[tuple[int, int]]:
     """The offset and length of every blob of a value in a file, by reading only the few bytes before each.
 
     Args:
@@ -158,7 +162,9 @@ def blob_spans(read: Callable[[int, int], bytes], start: int, end: int, ordinal:
     return [(at, stop - at) for at, stop in spans]
 
 
-def _members(read: Callable[[int, int], bytes], start: int, end: int, wanted: int) -> Iterator[tuple[int, int]]:
+def _members(
+    read: Callable[[int, int], bytes], start: int, end: int, wanted: int
+) -> Iterator[tuple[int, int]]:
     """Where the fields with a key start and end, in the message that a file has at [start, end)."""
     position = start
     for _ in range(_MOST_FIELDS):

@@ -57,7 +57,11 @@ class _Run:
                 # The last version of a tag has the highest step, whichever file it is in.
                 if tag not in stored or stored[tag].step <= value.step:
                     stored[tag] = value
-        found = [v.found or v.read_entry(self.name, tag) for tag, v in stored.items() if not names.is_part(tag)]
+        found = [
+            v.found or v.read_entry(self.name, tag)
+            for tag, v in stored.items()
+            if not names.is_part(tag)
+        ]
         self.stored = stored
         self.entries = sorted(entry for entry in found if isinstance(entry, RecordEntry))
         self.problems = []
@@ -68,7 +72,9 @@ class _Run:
 
     def has_content(self) -> bool:
         """Whether there is something to show, or to say."""
-        return bool(self.entries or self.problems) or any(file.scalars for file in self.files.values())
+        return bool(self.entries or self.problems) or any(
+            file.scalars for file in self.files.values()
+        )
 
     def scalars(self) -> Iterator[ScalarSeries]:
         """The rates that were logged as scalars."""
@@ -151,7 +157,9 @@ class LocalStore:
             try:
                 blobs = _Blobs(parts, stack)
                 wanted = reading.wanted_elements(index.kind, blobs.table(), groups, where)
-                bodies = reading.unpacked((*blobs.element(one), one.raw_size_bytes) for one in wanted)
+                bodies = reading.unpacked(
+                    (*blobs.element(one), one.raw_size_bytes) for one in wanted
+                )
                 return reading.decode(index, bodies, where, groups)
             except OSError as error:
                 found = f"event file can no longer be read ({error.strerror or error})"
@@ -167,11 +175,15 @@ class LocalStore:
             first = run.stored[entry.tag]
             count = reading.read_index(first.first_blob, first.where).parts
             further = (run.stored.get(names.part_tag(entry.tag, part)) for part in range(1, count))
-            present = itertools.takewhile(lambda value: value is not None and value.step == first.step, further)
+            present = itertools.takewhile(
+                lambda value: value is not None and value.step == first.step, further
+            )
             parts = [first, *(value for value in present if value is not None)]
         if len(parts) < count:
             found = f"part {len(parts)} of {count} is missing"
-            remedy = "If it is being written, refresh the list; otherwise see the problems of the run"
+            remedy = (
+                "If it is being written, refresh the list; otherwise see the problems of the run"
+            )
             raise DamagedRecord(found, where=first.where, remedy=remedy)
         return parts
 
@@ -209,9 +221,13 @@ class _Blobs:
         if number not in self._spans:
             part = self._parts[number]
             try:
-                spans = events.blob_spans(self._reader(part.file.path), part.start, part.end, part.ordinal)
+                spans = events.blob_spans(
+                    self._reader(part.file.path), part.start, part.end, part.ordinal
+                )
             except WireError as error:
-                raise DamagedRecord(str(error), where=part.where, remedy="Refresh the list of records") from error
+                raise DamagedRecord(
+                    str(error), where=part.where, remedy="Refresh the list of records"
+                ) from error
             self._spans[number] = spans
         return self._spans[number]
 

@@ -19,7 +19,9 @@ _IS_PART = re.compile(r"\.part[1-9][0-9]*\Z")
 
 def escape(name: str) -> str:
     """The name in a form that every loader can carry."""
-    return _UNSAFE.sub(lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "surrogatepass")), name)
+    return _UNSAFE.sub(
+        lambda m: "".join(f"%{b:02X}" for b in m[0].encode("utf-8", "surrogatepass")), name
+    )
 
 
 def tag_of(kind: str, name: str, session: str, block: int) -> str:

@@ -81,7 +81,11 @@ class ProviderStore:
                 if not names.is_part(tag):
                     seen[run, tag] = (series.max_step, series.max_wall_time)
         self._found = {key: found for key, found in self._found.items() if key in seen}
-        changed = {key for key, last in seen.items() if key not in self._found or self._seen.get(key) != last}
+        changed = {
+            key
+            for key, last in seen.items()
+            if key not in self._found or self._seen.get(key) != last
+        }
         self._seen = seen
         return changed
 
@@ -124,7 +128,11 @@ class ProviderStore:
         if datum is None or position >= len(datum.values):
             found = f"element {position} is missing, though the index names it"
             raise DamagedRecord(found, where=where, remedy="Write the record again")
-        return bytes(_asked(self._provider.read_blob, self._context, blob_key=datum.values[position].blob_key))
+        return bytes(
+            _asked(
+                self._provider.read_blob, self._context, blob_key=datum.values[position].blob_key
+            )
+        )
 
     def _call(self, method: Callable[..., T], **arguments: Any) -> T:
         return _asked(method, self._context, experiment_id=self._experiment_id, **arguments)
@@ -132,7 +140,9 @@ class ProviderStore:
     def runs(self) -> list[str]:
         """The runs that hold something to show, by name."""
         with self._lock:
-            return sorted({run for run, _ in self._found} | {series.run for series in self._scalars})
+            return sorted(
+                {run for run, _ in self._found} | {series.run for series in self._scalars}
+            )
 
     def entries(self) -> list[RecordEntry]:
         """The records, by run, kind, name, session and block; the last version of each."""
@@ -142,7 +152,9 @@ class ProviderStore:
     def problems(self) -> list[Diagnostic]:
         """What cannot be read, and where TensorBoard may have left points out."""
         with self._lock:
-            problems = self._problems + [p for p in self._found.values() if isinstance(p, Diagnostic)]
+            problems = self._problems + [
+                p for p in self._found.values() if isinstance(p, Diagnostic)
+            ]
         return problems + list(reading.unsupported(self.entries()))
 
     def scalar_series(self) -> list[ScalarSeries]:
@@ -161,7 +173,11 @@ class ProviderStore:
         read = self._provider.read_scalars
         found = self._call(read, plugin_name="scalars", downsample=_ALL, run_tag_filter=wanted)
         for run, tag in keys:
-            points = [point for point in found.get(run, {}).get(tag, ()) if reading.is_moment(point.wall_time)]
+            points = [
+                point
+                for point in found.get(run, {}).get(tag, ())
+                if reading.is_moment(point.wall_time)
+            ]
             if len(points) == _SCALARS_KEPT:
                 what = f"TensorBoard kept {_SCALARS_KEPT} scalars and may have dropped others"
                 remedy = "Start TensorBoard with --samples_per_plugin=scalars=0"
@@ -193,9 +209,13 @@ class ProviderStore:
         data = {0: first, **self._parts(entry, index.parts, first.step)}
         table = reading.read_table(self._blob(first, 1, where), where)
         wanted = list(reading.wanted_elements(index.kind, table, groups, where))
-        blobs = _in_threads(lambda element: self._blob(data.get(element.part), element.position, where), wanted)
+        blobs = _in_threads(
+            lambda element: self._blob(data.get(element.part), element.position, where), wanted
+        )
         sizes = (element.raw_size_bytes for element in wanted)
-        bodies = reading.unpacked((blob, where, size) for blob, size in zip(blobs, sizes, strict=True))
+        bodies = reading.unpacked(
+            (blob, where, size) for blob, size in zip(blobs, sizes, strict=True)
+        )
         return reading.decode(index, bodies, where, groups)
 
     def _parts(self, entry: RecordEntry, count: int, step: int) -> dict[int, Any]:
@@ -204,7 +224,9 @@ class ProviderStore:
             return {}
         if count > _MOST_PARTS:
             where = f"run {entry.run}, {entry.tag}"
-            raise DamagedRecord(f"index claims {count} parts", where=where, remedy="Write the record again")
+            raise DamagedRecord(
+                f"index claims {count} parts", where=where, remedy="Write the record again"
+            )
         tags = {names.part_tag(entry.tag, part): part for part in range(1, count)}
         data = {tags[tag]: datum for (_, tag), datum in self._references([entry.run], tags).items()}
         if len(data) < count - 1 or any(datum.step != step for datum in data.values()):

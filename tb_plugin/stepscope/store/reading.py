@@ -203,7 +203,9 @@ def wanted_elements(
             left -= element.raw_size_bytes
             if left < 0:
                 found = f"{kind} record is larger than {LARGEST_READ_BYTES} bytes"
-                remedy = "Read fewer groups. If the size is wrong, the record is corrupt: log it again"
+                remedy = (
+                    "Read fewer groups. If the size is wrong, the record is corrupt: log it again"
+                )
                 raise LimitExceeded(found, where=f"{where}, table of elements", remedy=remedy)
             yield element
 
@@ -241,7 +243,10 @@ def unpacked(blobs: Iterable[tuple[bytes, str, int]]) -> Iterator[Buffer]:
 
 
 def decode(
-    index: storage_pb2.RecordIndex, bodies: Iterable[Buffer], where: str, groups: Collection[str] | None
+    index: storage_pb2.RecordIndex,
+    bodies: Iterable[Buffer],
+    where: str,
+    groups: Collection[str] | None,
 ) -> Record:
     """Makes the record of its elements' bodies, or the groups of it; validates it where all are there."""
     wanted = None if groups is None else {name.partition(".")[0] for name in groups}
@@ -259,7 +264,9 @@ def unsupported(entries: Iterable[RecordEntry]) -> Iterator[Diagnostic]:
     for entry in entries:
         reason = _why_unsupported(entry.kind, entry.schema)
         if reason is not None:
-            yield Diagnostic(entry.tag, f"{reason}, written by {entry.producer}", 1, kinds.UPGRADE, run=entry.run)
+            yield Diagnostic(
+                entry.tag, f"{reason}, written by {entry.producer}", 1, kinds.UPGRADE, run=entry.run
+            )
 
 
 _why_unsupported = lru_cache(256)(kinds.why_unsupported)

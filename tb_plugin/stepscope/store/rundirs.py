@@ -35,7 +35,9 @@ def _has_name(part: str) -> bool:
     return ":" in part and not is_path
 
 
-def find(root: str, prefix: str, problems: list[Diagnostic]) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
+def find(
+    root: str, prefix: str, problems: list[Diagnostic]
+) -> Iterator[tuple[str, list[os.DirEntry[str]]]]:
     """The runs under a directory: the name and the event files of each directory that holds any.
 
     Links are followed, as TensorBoard does, but not into a directory that they stand in. Directories that cannot be

@@ -25,7 +25,9 @@ LARGEST_PENDING_BYTES = 256 << 20
 class Sink(Protocol):
     """Takes values with their tags. Safe to call from several threads."""
 
-    def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
+    def add_blobs(
+        self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         """Adds a blob sequence with its plugin content."""
 
     def add_scalars(self, values: Mapping[str, float], *, step: int, wall_time_s: float) -> None:
@@ -91,7 +93,9 @@ class EventFileSink:
             self._file.close()
             self._file = None
 
-    def add_blobs(self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float) -> None:
+    def add_blobs(
+        self, tag: str, content: bytes, blobs: Sequence[bytes], *, step: int, wall_time_s: float
+    ) -> None:
         """Adds a blob sequence with its plugin content."""
         self._add(events.blob_event(tag, content, blobs, step, wall_time_s))
 
@@ -103,7 +107,9 @@ class EventFileSink:
         record = tfrecord.frame(*event)
         with self._lock:
             if self._closed:
-                raise StoreError("writer is closed", where=str(self.path), remedy="Create a new writer")
+                raise StoreError(
+                    "writer is closed", where=str(self.path), remedy="Create a new writer"
+                )
             if self._pending_bytes > LARGEST_PENDING_BYTES:
                 found = f"event file cannot be written; {self._pending_bytes} bytes are waiting"
                 raise LimitExceeded(found, where=str(self.path), remedy="Free disk space")
@@ -171,7 +177,9 @@ class EventFileSink:
 def _create(directory: Path) -> tuple[Path, BinaryIO]:
     host = re.sub(r"[^\w.-]|_", "-", socket.gethostname())
     for n in itertools.count():
-        path = directory / f"events.out.tfevents.{int(time.time())}.{host}.{os.getpid()}.{n}.stepscope"
+        path = (
+            directory / f"events.out.tfevents.{int(time.time())}.{host}.{os.getpid()}.{n}.stepscope"
+        )
         with contextlib.suppress(FileExistsError):
             return path, open(path, "xb", buffering=0)
     raise AssertionError

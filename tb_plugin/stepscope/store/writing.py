@@ -114,11 +114,15 @@ class RecordWriter:
         for part, blobs in _parts(record, table):
             index.parts = part + 1
             if part:
-                self._sink.add_blobs(names.part_tag(tag, part), content, blobs, step=step, wall_time_s=wall_time_s)
+                self._sink.add_blobs(
+                    names.part_tag(tag, part), content, blobs, step=step, wall_time_s=wall_time_s
+                )
             else:
                 first = blobs
         index.size_bytes = sum(element.raw_size_bytes for element in table.elements)
-        heads = [envelope.pack(message.SerializeToString(), compress=False) for message in (index, table)]
+        heads = [
+            envelope.pack(message.SerializeToString(), compress=False) for message in (index, table)
+        ]
         # The index goes last: who sees it finds its parts.
         self._sink.add_blobs(tag, content, [*heads, *first], step=step, wall_time_s=wall_time_s)
 
@@ -143,7 +147,9 @@ def _index(
 
 
 def _content(index: storage_pb2.RecordIndex) -> bytes:
-    content = storage_pb2.TagContent(kind=index.kind, name=index.name, schema=index.schema, producer=index.producer)
+    content = storage_pb2.TagContent(
+        kind=index.kind, name=index.name, schema=index.schema, producer=index.producer
+    )
     return content.SerializeToString()
 
 

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from xplane_builder import PROGRAM, Collective, Core, documented, length_delimited, space, varint, write
+from xplane_builder import (
+    PROGRAM,
+    Collective,
+    Core,
+    documented,
+    length_delimited,
+    space,
+    varint,
+    write,
+)
 
 from stepscope.lenses import dcn
 from stepscope.lenses.dcn.diagnosis import Neighbourhood, neighbourhood
@@ -26,7 +35,9 @@ def _scheduled() -> bytes:
     computation = module.computations.add(name=b"main", id=1)
     computation.instructions.extend(Collective().instructions(1))
     by_name = {i.name: i for i in computation.instructions}
-    for number, (name, operand) in enumerate([("early", None), ("inside", None), ("late", 4), ("free", None)], 10):
+    for number, (name, operand) in enumerate(
+        [("early", None), ("inside", None), ("late", 4), ("free", None)], 10
+    ):
         extra = computation.instructions.add(name=name.encode(), opcode=b"fusion", id=number)
         extra.metadata.op_name = f"jit(step)/{name}".encode()
         if operand:
@@ -49,10 +60,14 @@ def _around(folder: Path) -> Neighbourhood:
         core.event_metadata[ids[name]].name = f"%{name} = f32[] fusion()".encode()
         core.event_metadata[ids[name]].display_name = name.encode()
         core.event_metadata[ids[name]].stats.add(metadata_id=90, uint64_value=77)
-        body = b"\x08" + varint(ids[name]) + b"\x10" + varint(start * US) + b"\x18" + varint(took * US)
+        body = (
+            b"\x08" + varint(ids[name]) + b"\x10" + varint(start * US) + b"\x18" + varint(took * US)
+        )
         line.events.append(body)
     core.lines.append(line.SerializeToString())
-    (record,) = xplane.read_collectives(write(folder, space(core.SerializeToString(), _scheduled())))
+    (record,) = xplane.read_collectives(
+        write(folder, space(core.SerializeToString(), _scheduled()))
+    )
     record.validate()
     result = dcn.analyze(record)
     found = neighbourhood(result, result.all_cores[0])
@@ -60,9 +75,13 @@ def _around(folder: Path) -> Neighbourhood:
     return found
 
 
-def test_what_overlaps_a_collective_is_what_is_scheduled_between_its_send_and_recv_done(tmp_path: Path) -> None:
+def test_what_overlaps_a_collective_is_what_is_scheduled_between_its_send_and_recv_done(
+    tmp_path: Path,
+) -> None:
     found = _around(tmp_path)
-    assert [(n.name, n.op_name, n.mean_ps) for n in found.between] == [("inside", "jit(step)/inside", 30 * US)]
+    assert [(n.name, n.op_name, n.mean_ps) for n in found.between] == [
+        ("inside", "jit(step)/inside", 30 * US)
+    ]
     assert found.overlapped_ps == 30 * US
 
 
@@ -87,7 +106,8 @@ def _transfer_plane(rows: list[tuple[int, int, int, int, int]]) -> bytes:
     line = xplane_pb2.Line(name=b"main", timestamp_ns=1_790_000_000_000_000_000)
     for end, *values in rows:
         stats = b"".join(
-            length_delimited(4, b"\x08" + varint(key) + b"\x20" + varint(value)) for key, value in enumerate(values, 1)
+            length_delimited(4, b"\x08" + varint(key) + b"\x20" + varint(value))
+            for key, value in enumerate(values, 1)
         )
         line.events.append(b"\x08\x01\x10" + varint(end * US) + b"\x18\x00" + stats)
     plane.lines.append(line.SerializeToString())
@@ -107,12 +127,17 @@ def test_a_transfer_starts_its_duration_before_its_event(tmp_path: Path) -> None
 
 
 def test_transfers_are_grouped_by_size_and_pair(tmp_path: Path) -> None:
-    found = _transfers(tmp_path, [(100, 10, 5000, 0, 1), (200, 30, 6000, 1, 0), (300, 20, 100, 0, 1)])
+    found = _transfers(
+        tmp_path, [(100, 10, 5000, 0, 1), (200, 30, 6000, 1, 0), (300, 20, 100, 0, 1)]
+    )
     assert [(row["from_bytes"], row["count"], row["bytes"]) for row in found.by_size()] == [
         (64, 1, 100),
         (4096, 2, 11000),
     ]
-    pairs = {(row["source_slice"], row["destination_slice"]): row["latency_ps"]["max"] for row in found.by_pair()}
+    pairs = {
+        (row["source_slice"], row["destination_slice"]): row["latency_ps"]["max"]
+        for row in found.by_pair()
+    }
     assert pairs == {(0, 1): 20 * US, (1, 0): 30 * US}
 
 
@@ -138,15 +163,24 @@ def test_network_latencies_are_told_by_collective(tmp_path: Path) -> None:
     plane.stat_metadata[1].name = b"network_transport_latency_us"
     plane.stat_metadata[2].name = b"graph_key"
     line = xplane_pb2.Line(name=b"trace")
-    for end, latency, name in ((100, 7, b"psum.1_0"), (200, 9, b"psum.1_0"), (300, 40, b"psum.2_0")):
+    for end, latency, name in (
+        (100, 7, b"psum.1_0"),
+        (200, 9, b"psum.1_0"),
+        (300, 40, b"psum.2_0"),
+    ):
         key = length_delimited(5, b"device_100000_gid_" + name + b"$..^i3")
-        stats = length_delimited(4, b"\x08\x01\x20" + varint(latency)) + length_delimited(4, b"\x08\x02" + key)
+        stats = length_delimited(4, b"\x08\x01\x20" + varint(latency)) + length_delimited(
+            4, b"\x08\x02" + key
+        )
         line.events.append(b"\x08\x01\x10" + varint(end * US) + stats)
     plane.lines.append(line.SerializeToString())
     content = space(_transfer_plane([(50, 10, 4096, 0, 1)]), plane.SerializeToString())
     (record,) = xplane.read_collectives(write(tmp_path, content))
     record.validate()
-    found = [(row["rendezvous"], row["count"], row["latency_ps"]["max"]) for row in network_latencies([record])]
+    found = [
+        (row["rendezvous"], row["count"], row["latency_ps"]["max"])
+        for row in network_latencies([record])
+    ]
     assert found == [("psum.2_0", 1, 40 * US), ("psum.1_0", 2, 9 * US)]
     assert len(network_transfers([record])) == 1
 

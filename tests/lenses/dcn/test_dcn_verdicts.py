@@ -62,7 +62,9 @@ def test_collectives_that_hardly_stall_are_healthy(shared: Path) -> None:
 
 
 @pytest.mark.parametrize(("kind", "named"), [("ALL_TO_ALL", True), ("ALL_REDUCE", False)])
-def test_advice_names_resharding_where_the_transfer_type_shows_it(tmp_path: Path, kind: str, named: bool) -> None:
+def test_advice_names_resharding_where_the_transfer_type_shows_it(
+    tmp_path: Path, kind: str, named: bool
+) -> None:
 
     ops, end = planted("hardware", 0)
     (record,) = xplane.read_collectives(write(tmp_path, profile(Core([(PROGRAM, 0, end)], [ops]))))

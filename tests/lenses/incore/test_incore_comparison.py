@@ -58,11 +58,18 @@ def test_each_part_of_each_run_is_compared_within_its_pair() -> None:
         "pair 4/merged-split": -8,
     }
     row = rows(a, b)["pair 4/split/gap"]
-    assert (row["pair"], row["phase"], row["a"]["cycles_x2"], row["b"]["n"]) == (4, "split/gap", 18, 1)
+    assert (row["pair"], row["phase"], row["a"]["cycles_x2"], row["b"]["n"]) == (
+        4,
+        "split/gap",
+        18,
+        1,
+    )
 
 
 def test_a_merged_and_a_split_record_are_compared_across_the_variants() -> None:
-    a = record({"pair": 0, "merged": merged((10, 5, 20))}, {"pair": 1, "merged": merged((10, 5, 20))})
+    a = record(
+        {"pair": 0, "merged": merged((10, 5, 20))}, {"pair": 1, "merged": merged((10, 5, 20))}
+    )
     b = record({"pair": 1, "split": split((9, 7, 22))}, {"pair": 0, "split": split((9, 2, 22))})
     assert deltas(a, b)["pair 0/total"] == 2 * (35 - 33)
     assert deltas(a, b)["pair 1/gap"] == 2 * (5 - 7)
@@ -73,21 +80,33 @@ def test_a_merged_and_a_split_record_are_compared_across_the_variants() -> None:
 def test_a_record_that_is_one_run_of_a_pair_is_compared_with_its_partner() -> None:
     timing = np.array([[12, 18, 20, 25, 95], [13, 17, 19, 26, 94]])
     bounds = {"unit": "cycles", "M0": "10", "M1": "100"}
-    one = from_timing(timing, columns=EVENTS, l2=bounds, variant="merged", pair=7, clock_freq_hz=CLOCK)
-    other = from_timing(split_runs=[split((10, 5, 85))], variant="split", pair=7, clock_freq_hz=CLOCK)
+    one = from_timing(
+        timing, columns=EVENTS, l2=bounds, variant="merged", pair=7, clock_freq_hz=CLOCK
+    )
+    other = from_timing(
+        split_runs=[split((10, 5, 85))], variant="split", pair=7, clock_freq_hz=CLOCK
+    )
     assert deltas(one, other)["pair 7/total"] == 2 * (90 - 100)
-    stranger = from_timing(split_runs=[split((10, 5, 85))], variant="split", pair=8, clock_freq_hz=CLOCK)
+    stranger = from_timing(
+        split_runs=[split((10, 5, 85))], variant="split", pair=8, clock_freq_hz=CLOCK
+    )
     assert not any(key.startswith("pair") for key in deltas(one, stranger))
 
 
 def test_a_pair_or_a_member_that_one_record_lacks_is_added_or_removed() -> None:
     a = record(
-        {"pair": 0, "merged": merged((1, 2, 3)), "split": split((1, 2, 3))}, {"pair": 1, "split": split((1, 2, 3))}
+        {"pair": 0, "merged": merged((1, 2, 3)), "split": split((1, 2, 3))},
+        {"pair": 1, "split": split((1, 2, 3))},
     )
     b = record({"pair": 0, "merged": merged((1, 2, 3))}, {"pair": 2, "merged": merged((1, 2, 3))})
     states = {key: row["state"] for key, row in rows(a, b).items()}
     assert states["pair 0/merged/total"] == "both"
-    assert states["pair 0/split/total"] == states["pair 0/merged-split"] == states["pair 1/split/total"] == "added"
+    assert (
+        states["pair 0/split/total"]
+        == states["pair 0/merged-split"]
+        == states["pair 1/split/total"]
+        == "added"
+    )
     assert states["pair 2/merged/total"] == "removed"
 
 
@@ -110,7 +129,11 @@ def test_runs_that_stand_alone_are_compared_by_their_number() -> None:
 
 lengths = st.tuples(*[st.integers(0, 1 << 62)] * 3)
 members = st.fixed_dictionaries(
-    {}, optional={"merged": lengths.map(merged), "split": lengths.map(lambda three: split(three, 1 << 61))}
+    {},
+    optional={
+        "merged": lengths.map(merged),
+        "split": lengths.map(lambda three: split(three, 1 << 61)),
+    },
 ).filter(bool)
 records = st.dictionaries(st.integers(0, 3), members, min_size=1).map(
     lambda pairs: record(*({"pair": number, **found} for number, found in pairs.items()))
@@ -128,8 +151,14 @@ def test_the_other_way_round_every_delta_changes_its_sign(one: InCore, other: In
     turned = {"both": "both", "added": "removed", "removed": "added"}
     assert there.keys() == back.keys()
     for key, row in there.items():
-        assert (row["a"], row["b"], turned[row["state"]]) == (back[key]["b"], back[key]["a"], back[key]["state"])
-        assert row["delta"] == (back[key]["delta"] and {"cycles_x2": -back[key]["delta"]["cycles_x2"]})
+        assert (row["a"], row["b"], turned[row["state"]]) == (
+            back[key]["b"],
+            back[key]["a"],
+            back[key]["state"],
+        )
+        assert row["delta"] == (
+            back[key]["delta"] and {"cycles_x2": -back[key]["delta"]["cycles_x2"]}
+        )
 
 
 @given(records, records)

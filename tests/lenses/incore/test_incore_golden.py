@@ -25,7 +25,9 @@ COMMENTARY = {
 def check(case: Path) -> None:
     expected: dict[str, Any] = json.loads((case / "case.json").read_text())["expect"]
     answer = analyze(incore_matrix.read(case).records[0].record).to_json()
-    assert json.loads(json.dumps(answer)) == {k: v for k, v in expected.items() if k not in COMMENTARY}
+    assert json.loads(json.dumps(answer)) == {
+        k: v for k, v in expected.items() if k not in COMMENTARY
+    }
 
 
 @pytest.mark.parametrize("case", sorted(HERE.iterdir()), ids=lambda case: case.name)

@@ -29,25 +29,43 @@ def kernels(draw: st.DrawFn) -> dict[str, Any]:
     end = release + np.array(draw(lengths), np.uint64)
     producers = draw(st.lists(st.sampled_from(range(slots)), min_size=1, unique=True))
     timing = np.stack([entry, done, arrival, release, end], axis=1) + np.uint64(base)
-    return {"timing": timing, "columns": EVENTS, "producers": producers, "clock_freq_hz": 50_000_000}
+    return {
+        "timing": timing,
+        "columns": EVENTS,
+        "producers": producers,
+        "clock_freq_hz": 50_000_000,
+    }
 
 
 @settings(deadline=None)
 @given(kernels(), st.integers(0, 1 << 20), st.integers(0, 1 << 20))
-def test_both_partitions_add_up_to_their_total(kernel: dict[str, Any], before: int, after: int) -> None:
+def test_both_partitions_add_up_to_their_total(
+    kernel: dict[str, Any], before: int, after: int
+) -> None:
     stamps = kernel["timing"]
     start, end = int(stamps.min()) - before, min(int(stamps.max()) + after, (1 << 64) - 1)
-    answer = analyze(from_timing(**kernel, l2={"unit": "cycles", "M0": str(max(start, 0)), "M1": str(end)})).to_json()
+    answer = analyze(
+        from_timing(**kernel, l2={"unit": "cycles", "M0": str(max(start, 0)), "M1": str(end)})
+    ).to_json()
     assert answer["status"] == "ok"
-    assert sum(answer["partition"].values()) == answer["total"] == int(stamps[:, 4].max()) - int(stamps[:, 0].min())
+    assert (
+        sum(answer["partition"].values())
+        == answer["total"]
+        == int(stamps[:, 4].max()) - int(stamps[:, 0].min())
+    )
     assert sum(answer["l2"]["partition"].values()) == answer["l2"]["total"] == end - max(start, 0)
     merged = answer["merged"]
-    assert merged["producer_equivalent"] + merged["gap"] + merged["consumer_equivalent"] == merged["total"]
+    assert (
+        merged["producer_equivalent"] + merged["gap"] + merged["consumer_equivalent"]
+        == merged["total"]
+    )
 
 
 @settings(deadline=None)
 @given(kernels(), st.integers(1, 1 << 22))
-def test_shifting_all_stamps_moves_the_boundaries_and_nothing_else(kernel: dict[str, Any], shift: int) -> None:
+def test_shifting_all_stamps_moves_the_boundaries_and_nothing_else(
+    kernel: dict[str, Any], shift: int
+) -> None:
     moved = kernel | {"timing": kernel["timing"] + np.uint64(shift)}
     first, second = (analyze(from_timing(**k)).to_json() for k in (kernel, moved))
     before, after = first.pop("boundaries"), second.pop("boundaries")
@@ -61,7 +79,10 @@ def test_permuting_slots_changes_only_their_names(kernel: dict[str, Any], random
     order = list(range(len(kernel["timing"])))
     random.shuffle(order)
     renamed = {old: new for new, old in enumerate(order)}
-    moved = kernel | {"timing": kernel["timing"][order], "producers": [renamed[p] for p in kernel["producers"]]}
+    moved = kernel | {
+        "timing": kernel["timing"][order],
+        "producers": [renamed[p] for p in kernel["producers"]],
+    }
     first, second = (analyze(from_timing(**k)).to_json() for k in (kernel, moved))
     for name in ("early_core_residence_slots", "last_arrival_slots", "first_release_slots"):
         slots = first["collective"].pop(name)
@@ -79,12 +100,16 @@ def test_diagnostics_follow_their_definitions(kernel: dict[str, Any]) -> None:
     assert found["first_release_service"] == min(releases) - max(arrivals)
     assert found["release_skew"] == max(releases) - min(releases)
     assert found["full_release_tail"] == max(releases) - max(arrivals)
-    assert found["early_core_residence"] == max(r - a for r, a in zip(releases, arrivals, strict=True))
+    assert found["early_core_residence"] == max(
+        r - a for r, a in zip(releases, arrivals, strict=True)
+    )
 
 
 @settings(deadline=None, max_examples=30)
 @given(st.lists(kernels(), min_size=2, max_size=4))
-def test_an_invocation_alone_has_the_figures_it_has_among_others(many: list[dict[str, Any]]) -> None:
+def test_an_invocation_alone_has_the_figures_it_has_among_others(
+    many: list[dict[str, Any]],
+) -> None:
     slots = max(len(kernel["timing"]) for kernel in many)
     stacked = np.stack([np.pad(k["timing"], ((0, slots - len(k["timing"])), (0, 0))) for k in many])
     record = from_timing(

@@ -24,13 +24,18 @@ def pair(number: int, merged: int | None, split: int | None, **setup: Any) -> di
     return {
         "pair": number,
         "merged": merged and {"M0": "10", "B": "20", "A": "25", "M1": str(10 + merged)},
-        "split": split and {"P0": "1000", "P1": "1010", "C0": "1015", "C1": str(1000 + split), **setup},
+        "split": split
+        and {"P0": "1000", "P1": "1010", "C0": "1015", "C1": str(1000 + split), **setup},
     }
 
 
 def test_stamps_above_63_bits_have_exact_parts() -> None:
     base = (1 << 64) - 100
-    found = runs(split_runs=[{"run": 3, "P0": str(base), "P1": base + 30, "C0": base + 20, "C1": str(base + 90)}])
+    found = runs(
+        split_runs=[
+            {"run": 3, "P0": str(base), "P1": base + 30, "C0": base + 20, "C1": str(base + 90)}
+        ]
+    )
     assert found["per_run"] == [
         {
             "run": 3,
@@ -58,7 +63,12 @@ def test_signs_of_deltas_are_counted_and_unpaired_runs_left_out() -> None:
     assert found["merged_wins"] == 1
     assert found["codes"] == [{"code": "UNPAIRED_RUN", "pairs": [3]}]
     counted = found["detail"]["pairs"]
-    assert (counted["merged_wins"], counted["split_wins"], counted["ties"], counted["unpaired"]) == (1, 1, 1, [3])
+    assert (
+        counted["merged_wins"],
+        counted["split_wins"],
+        counted["ties"],
+        counted["unpaired"],
+    ) == (1, 1, 1, [3])
 
 
 def test_a_pair_whose_members_differ_in_setup_is_said() -> None:
@@ -74,9 +84,14 @@ def test_a_run_without_a_stamp_is_refused_with_its_place() -> None:
 
 
 def test_probe_samples_stand_beside_the_result_with_a_note() -> None:
-    found = runs(read_pairs=np.array([[5, 7], [9, 10], [20, 22]]), instrumented_total_cycles=[50, 40])
+    found = runs(
+        read_pairs=np.array([[5, 7], [9, 10], [20, 22]]), instrumented_total_cycles=[50, 40]
+    )
     assert found["read_cost"] == {"n": 3, "min": 1, "median_x2": 4, "p99_nearest_rank": 2, "max": 2}
-    assert found["envelopes"] == {"instrumented": {"min": 40, "median_x2": 90, "max": 50}, "uninstrumented": None}
+    assert found["envelopes"] == {
+        "instrumented": {"min": 40, "median_x2": 90, "max": 50},
+        "uninstrumented": None,
+    }
     assert found["detail"]["probes"]["reads"] == [1, 2, 2]
     assert "uninstrumented kernel" in found["detail"]["probes"]["note"]
 
@@ -85,13 +100,21 @@ def merged_record(number: int, total: int) -> InCore:
     timing = np.array([[12, 18, 20, 25, 5 + total], [13, 17, 19, 26, 4 + total]])
     bounds = {"unit": "cycles", "M0": "10", "M1": str(10 + total)}
     return from_timing(
-        timing, columns=EVENTS, l2=bounds, variant="merged", pair=number, device="d", clock_freq_hz=CLOCK
+        timing,
+        columns=EVENTS,
+        l2=bounds,
+        variant="merged",
+        pair=number,
+        device="d",
+        clock_freq_hz=CLOCK,
     )
 
 
 def split_record(number: int, total: int) -> InCore:
     stamps = {"P0": 1000, "P1": 1010, "C0": 1015, "C1": 1000 + total}
-    return from_timing(split_runs=[stamps], variant="split", pair=number, device="d", clock_freq_hz=CLOCK)
+    return from_timing(
+        split_runs=[stamps], variant="split", pair=number, device="d", clock_freq_hz=CLOCK
+    )
 
 
 def test_records_of_one_run_each_are_paired_by_their_number() -> None:
@@ -133,7 +156,9 @@ def test_results_compare_phase_by_phase() -> None:
 def test_several_invocations_compare_by_twice_their_median() -> None:
     timing = np.array([[[1, 10]], [[1, 11]], [[0, 9]]])
     many = analyze(from_timing(timing, columns=("entry", "body_done"), clock_freq_hz=CLOCK))
-    row = compare(many, analyze(from_timing(timing[0], columns=("entry", "body_done")))).to_json()["rows"][0]
+    row = compare(many, analyze(from_timing(timing[0], columns=("entry", "body_done")))).to_json()[
+        "rows"
+    ][0]
     assert row["a"] == {"cycles_x2": 19, "n": 2}
     assert row["delta"] == {"cycles_x2": 1}
 

@@ -29,7 +29,11 @@ def test_bad_invocations_are_named_beside_the_summary_of_the_others(shared: Path
     rows = {row["value"]: row for row in rows_of(case)}
     for place, name in enumerate(expected["columns"]):
         values = sorted(values[place] for values in valid)
-        assert (rows[name]["n"], rows[name]["min"], rows[name]["max"]) == (len(values), values[0], values[-1])
+        assert (rows[name]["n"], rows[name]["min"], rows[name]["max"]) == (
+            len(values),
+            values[0],
+            values[-1],
+        )
     for bad in expected["bad_invocations"]:
         note = str(rows[f"invocation {bad['invocation']} (bad)"]["note"])
         assert all(code["code"] in note for code in bad["codes"])
@@ -46,7 +50,11 @@ def test_a_case_of_pairs_alone_has_a_row_per_pair(shared: Path) -> None:
     rows = rows_of(shared / "cases/incore/pairs_only")
     assert [row["pair"] for row in rows] == list(range(6))
     first = rows[0]
-    assert (first["merged_producer"], first["merged_gap"], first["merged_consumer"]) == (500, 46, 348)
+    assert (first["merged_producer"], first["merged_gap"], first["merged_consumer"]) == (
+        500,
+        46,
+        348,
+    )
     assert (first["split_producer"], first["split_gap"], first["split_consumer"]) == (509, -35, 338)
     assert (first["split_overlap"], first["total_delta"]) == (35, 894 - 812)
 

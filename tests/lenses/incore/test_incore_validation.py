@@ -13,7 +13,13 @@ from stepscope.lenses.incore.problems import REMEDIES
 from stepscope.model.incore import InCore
 from stepscope.model.incore_timing import from_timing
 
-COLUMNS = {"entry": 0, "producer_done": 1, "collective_arrival": 2, "collective_release": 3, "body_done": 4}
+COLUMNS = {
+    "entry": 0,
+    "producer_done": 1,
+    "collective_arrival": 2,
+    "collective_release": 3,
+    "body_done": 4,
+}
 CLOCK = 50_000_000
 
 
@@ -70,7 +76,9 @@ def test_expected_generations_may_grow_with_the_invocation_past_the_high_bit() -
     expected = {"base": str(base), "per_invocation": 1}
     found = answer(kernel(timing, generation={"column": 5, "expected": expected}))
     assert found["status"] == "mixed"
-    assert found["bad_invocations"] == [{"invocation": 1, "codes": [{"code": "STALE_GENERATION", "slots": [3]}]}]
+    assert found["bad_invocations"] == [
+        {"invocation": 1, "codes": [{"code": "STALE_GENERATION", "slots": [3]}]}
+    ]
     alone = kernel(timing, generation={"column": 5, "expected": expected})
     assert answer(alone, invocation=1)["codes"] == [{"code": "STALE_GENERATION", "slots": [3]}]
 
@@ -78,9 +86,16 @@ def test_expected_generations_may_grow_with_the_invocation_past_the_high_bit() -
 def test_a_row_written_by_another_core_shows_by_its_slot_id() -> None:
     timing = matrix()
     timing[:, 6] = [0, 1, 3, 2]
-    assert answer(kernel(timing, slot_id={"column": 6}))["codes"] == [{"code": "WRONG_SLOT_ID", "slots": [2, 3]}]
+    assert answer(kernel(timing, slot_id={"column": 6}))["codes"] == [
+        {"code": "WRONG_SLOT_ID", "slots": [2, 3]}
+    ]
     timing[:, 6] = [10, 12, 14, 16]
-    assert answer(kernel(timing, slot_id={"column": 6, "expected": {"base": 10, "per_slot": 2}}))["codes"] == []
+    assert (
+        answer(kernel(timing, slot_id={"column": 6, "expected": {"base": 10, "per_slot": 2}}))[
+            "codes"
+        ]
+        == []
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,14 +114,20 @@ def test_masks_in_conflict_are_an_error(masks: dict[str, Any], codes: list[dict[
 
 def test_masks_may_be_boolean_arrays_or_any_slots() -> None:
     listed = answer(kernel(participating=[0, 1, 3]))
-    for mask in (np.array([True, True, False, True]), np.array([0, 1, 3]), (slot for slot in (0, 1, 3))):
+    for mask in (
+        np.array([True, True, False, True]),
+        np.array([0, 1, 3]),
+        (slot for slot in (0, 1, 3)),
+    ):
         assert answer(kernel(participating=mask)) == listed
 
 
 @pytest.mark.parametrize("mask", [[True, True, False, True], [0, 1, 3]])
 def test_masks_may_be_tensors(mask: list[int]) -> None:
     torch = pytest.importorskip("torch")
-    assert answer(kernel(participating=torch.tensor(mask))) == answer(kernel(participating=[0, 1, 3]))
+    assert answer(kernel(participating=torch.tensor(mask))) == answer(
+        kernel(participating=[0, 1, 3])
+    )
 
 
 def test_unsigned_order_counts_and_a_wrapped_counter_is_an_error() -> None:
@@ -166,13 +187,19 @@ def test_user_phases_out_of_order_keep_their_figures() -> None:
 
 
 def test_cores_of_a_boundary_must_take_part() -> None:
-    rules = [{"name": "a", "column": 0, "reduce": "min"}, {"name": "b", "column": 4, "reduce": "max", "cores": [3]}]
+    rules = [
+        {"name": "a", "column": 0, "reduce": "min"},
+        {"name": "b", "column": 4, "reduce": "max", "cores": [3]},
+    ]
     found = answer(kernel(columns={}, boundaries=rules, participating=[0, 1]))
     assert found["codes"] == [{"code": "MASK_CONFLICT", "slots": [3]}]
 
 
 def test_user_phases_of_many_invocations_are_a_table() -> None:
-    rules = [{"name": "begin", "column": 0, "reduce": "min"}, {"name": "end", "column": 4, "reduce": "max"}]
+    rules = [
+        {"name": "begin", "column": 0, "reduce": "min"},
+        {"name": "end", "column": 4, "reduce": "max"},
+    ]
     found = answer(kernel(np.stack([matrix(), matrix() + 5]), columns={}, boundaries=rules))
     assert found["columns"] == ["end-begin", "total"]
     assert found["per_invocation"] == [[303, 303], [303, 303]]
@@ -188,12 +215,32 @@ def test_an_invocation_that_is_not_there_is_refused(invocation: int) -> None:
 @pytest.mark.parametrize(
     ("bounds", "codes", "l2"),
     [
-        ({"unit": "us", "M0": "0.0", "M1": "9.5"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
-        ({"unit": "cycles", "M0": "1.5", "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
-        ({"unit": "cycles", "M0": "9" * 5000, "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
-        ({"unit": "cycles", "M0": str(1 << 64), "M1": "9"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
+        (
+            {"unit": "us", "M0": "0.0", "M1": "9.5"},
+            ["L2_UNIT"],
+            {"ordered": None, "partition": None},
+        ),
+        (
+            {"unit": "cycles", "M0": "1.5", "M1": "9"},
+            ["L2_UNIT"],
+            {"ordered": None, "partition": None},
+        ),
+        (
+            {"unit": "cycles", "M0": "9" * 5000, "M1": "9"},
+            ["L2_UNIT"],
+            {"ordered": None, "partition": None},
+        ),
+        (
+            {"unit": "cycles", "M0": str(1 << 64), "M1": "9"},
+            ["L2_UNIT"],
+            {"ordered": None, "partition": None},
+        ),
         ({"M0": "90", "M1": "500"}, ["L2_UNIT"], {"ordered": None, "partition": None}),
-        ({"unit": "cycles", "M0": "90", "M1": "402"}, ["L2_ORDER"], {"ordered": False, "partition": None}),
+        (
+            {"unit": "cycles", "M0": "90", "M1": "402"},
+            ["L2_ORDER"],
+            {"ordered": False, "partition": None},
+        ),
         (
             {"unit": "cycles", "M0": "90", "M1": "500", "epoch": "b"},
             ["L2_EPOCH"],
@@ -214,7 +261,9 @@ def test_bounds_of_another_unit_epoch_or_order_are_not_combined(
 
 def test_bounds_may_differ_from_invocation_to_invocation() -> None:
     timing = np.stack([matrix(), matrix() + 1000])
-    found = answer(kernel(timing, l2={"unit": "cycles", "M0": ["90", "1099"], "M1": ["500", "1400"]}))
+    found = answer(
+        kernel(timing, l2={"unit": "cycles", "M0": ["90", "1099"], "M1": ["500", "1400"]})
+    )
     assert found["codes"] == [{"code": "L2_ORDER"}]
     assert found["l2"] == {
         "ordered": False,
@@ -226,7 +275,9 @@ def test_bounds_may_differ_from_invocation_to_invocation() -> None:
 def test_invocations_side_by_side_are_cut_at_their_offset() -> None:
     both = np.concatenate([matrix(3), np.zeros((1, 8), np.int64), matrix(3) + 50])
     for participating in ([0, 1, 2], [[0, 1, 2], [4, 5, 6]]):
-        found = answer(kernel(both, invocation_slot_offset=4, invocations=2, participating=participating))
+        found = answer(
+            kernel(both, invocation_slot_offset=4, invocations=2, participating=participating)
+        )
         assert found["dims"] == ["invocation"]
         assert [row[4] for row in found["per_invocation"]] == [302, 302]
 
@@ -244,16 +295,25 @@ def test_layers_of_one_launch_share_its_generation_and_a_problem_names_its_layer
     timing[:] = matrix()
     timing[0, :, :, 5], timing[1, :, :, 5] = 7, 8
     timing[1, 2, 3, 5] = 7
-    record = kernel(timing, generation={"column": 5, "expected": {"base": "7", "per_invocation": 1}})
+    record = kernel(
+        timing, generation={"column": 5, "expected": {"base": "7", "per_invocation": 1}}
+    )
     found = answer(record, detail="full")
-    assert found["bad_invocations"] == [{"invocation": 5, "codes": [{"code": "STALE_GENERATION", "slots": [3]}]}]
+    assert found["bad_invocations"] == [
+        {"invocation": 5, "codes": [{"code": "STALE_GENERATION", "slots": [3]}]}
+    ]
     assert found["detail"]["problems"][0]["at"] == {"invocation": 1, "layer": 2}
     assert answer(record, invocation=5)["codes"] == [{"code": "STALE_GENERATION", "slots": [3]}]
 
 
 def test_detail_names_the_slots_that_set_each_boundary_and_what_a_stamp_means() -> None:
-    columns = COLUMNS | {"producer_done": {"column": 1, "kind": "drained", "meaning": "after the pipe barrier"}}
-    found = answer(kernel(columns=columns, producers=[0, 2], slot_map={"kind": "groups_of_three"}), detail="full")
+    columns = COLUMNS | {
+        "producer_done": {"column": 1, "kind": "drained", "meaning": "after the pipe barrier"}
+    }
+    found = answer(
+        kernel(columns=columns, producers=[0, 2], slot_map={"kind": "groups_of_three"}),
+        detail="full",
+    )
     detail = found["detail"]
     assert [b["deciding_slots"] for b in detail["boundaries"]] == [[0], [2], [3], [0], [3]]
     assert detail["events"][1]["kind"] == "drained"

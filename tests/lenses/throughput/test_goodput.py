@@ -35,7 +35,11 @@ def process(rank, start_ns, first_step, steps, step_ns, start_up_ns, checkpoint_
         header=Header(job="j", rank=rank, wall_anchor_ns=ANCHOR_NS + start_ns),
         start_ns=0,
         strings=Strings.of(["checkpoint"]),
-        marks=Marks(step=first_step + np.arange(steps, dtype=np.int64), time_ns=times, count=np.ones(steps, np.int64)),
+        marks=Marks(
+            step=first_step + np.arange(steps, dtype=np.int64),
+            time_ns=times,
+            count=np.ones(steps, np.int64),
+        ),
         spans=spans,
     )
 
@@ -77,7 +81,10 @@ def test_random_job_parts_equal_truth_to_the_nanosecond(seed):
     assert {part: parts[part] for part in truth} == truth
     assert document["lost_steps"] == lost_steps
     assert len(document["attempts"]) == restarts + 1
-    assert sum(sum(a["parts_ns"].values()) for a in document["attempts"]) == wall_ns - truth["downtime"]
+    assert (
+        sum(sum(a["parts_ns"].values()) for a in document["attempts"])
+        == wall_ns - truth["downtime"]
+    )
 
 
 def test_record_without_wall_clock_is_listed_as_unplaced():

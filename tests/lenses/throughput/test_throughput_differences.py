@@ -15,7 +15,9 @@ from stepscope.model.throughput import Throughput
 from stepscope.sources import registry
 
 
-def run(seed: int, step_s: float, pauses: dict[int, float] | None = None, kind: str = "") -> ThroughputResult:
+def run(
+    seed: int, step_s: float, pauses: dict[int, float] | None = None, kind: str = ""
+) -> ThroughputResult:
     random = np.random.default_rng(seed)
     training = Training(step_s * random.normal(1, 0.02, 1000), queue=1, pauses=pauses or {})
     return analyze(record_of(training, log_every=10, kind=kind))
@@ -36,7 +38,11 @@ def test_a_pause_makes_whole_time_rates_differ_and_not_training_only_ones() -> N
 def test_a_real_difference_is_significant_in_each_rate() -> None:
     (found,) = significance(run(1, 0.1), run(2, 0.103))
     verdicts = {figure: row["verdict"] for figure, row in found["figures"].items()}
-    assert verdicts == {"whole_time": "different", "windowed": "different", "training_only": "different"}
+    assert verdicts == {
+        "whole_time": "different",
+        "windowed": "different",
+        "training_only": "different",
+    }
     assert "a significant difference" in found["figures"]["whole_time"]["sentence"]
 
 
@@ -55,5 +61,10 @@ def test_one_process_logged_over_600_and_3000_steps_does_not_differ(shared: Path
         assert isinstance(named.record, Throughput)
         results.append(analyze(named.record))
     (found,) = significance(*results)
-    assert found["figures"]["whole_time"]["sentence"].startswith("GlobalRate: 319.7 against 319.9 samples/s")
-    assert {row["verdict"] for row in found["figures"].values()} <= {"indistinguishable", "too_short"}
+    assert found["figures"]["whole_time"]["sentence"].startswith(
+        "GlobalRate: 319.7 against 319.9 samples/s"
+    )
+    assert {row["verdict"] for row in found["figures"].values()} <= {
+        "indistinguishable",
+        "too_short",
+    }

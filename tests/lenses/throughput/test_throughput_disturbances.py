@@ -13,7 +13,15 @@ import pytest
 from stepscope.lenses.throughput import analyze
 from stepscope.lenses.throughput.result import Annotation
 from stepscope.model.columns import Strings
-from stepscope.model.throughput import Marks, RateSamples, Reported, ResetKind, Resets, Spans, Throughput
+from stepscope.model.throughput import (
+    Marks,
+    RateSamples,
+    Reported,
+    ResetKind,
+    Resets,
+    Spans,
+    Throughput,
+)
 from stepscope.sources import registry
 
 SECOND = 10**9
@@ -32,7 +40,11 @@ LOGS: dict[str, dict[str, list[str]]] = {
     "log_12": {"eval": ["per_batch"]},
     "log_14": {"train": []},
     # One line of a device alone says nothing of the others.
-    "log_15": {"train xla:0/1": [], "train xla:0/2": ["first_step"], "train xla:0/3": ["first_step"]},
+    "log_15": {
+        "train xla:0/1": [],
+        "train xla:0/2": ["first_step"],
+        "train xla:0/3": ["first_step"],
+    },
     "log_16": {"train": ["per_batch", "checkpoint"]},
     "log_17": {"train": ["checkpoint"]},
     "log_19": {"train": []},
@@ -87,7 +99,9 @@ def test_each_mlperf_logs_disturbance_is_named(shared: Path, log: str) -> None:
 def test_the_tables_hold_every_real_log(shared: Path) -> None:
     folder = shared / "data" / "throughput"
     assert {path.stem for path in (folder / "cerebras").glob("log_*.txt")} == set(LOGS)
-    assert {path.name.partition(".")[0] for path in (folder / "mlperf").glob("*.txt")} == set(MLPERF)
+    assert {path.name.partition(".")[0] for path in (folder / "mlperf").glob("*.txt")} == set(
+        MLPERF
+    )
 
 
 @pytest.mark.parametrize("name", SEQUENCES)
@@ -106,7 +120,9 @@ def sequence(case: dict[str, Any]) -> Throughput:
             samples.append((step, time_ns, len(marks)))
         else:
             kind = ResetKind.RESET if event["op"] == "reset" else ResetKind.RESET_TIME
-            resets.append((time_ns, int(event.get("offset_s", 0) * 1e9), kind, len(marks), len(samples)))
+            resets.append(
+                (time_ns, int(event.get("offset_s", 0) * 1e9), kind, len(marks), len(samples))
+            )
     return Throughput(
         start_ns=0,
         marks=Marks(*np.array(marks, np.int64).T),
@@ -116,7 +132,11 @@ def sequence(case: dict[str, Any]) -> Throughput:
 
 
 def regular(steps: int = 100, step_ns: int = SECOND) -> Throughput:
-    marks = Marks(step=np.arange(1, steps + 1), time_ns=np.arange(1, steps + 1) * step_ns, count=np.full(steps, 8))
+    marks = Marks(
+        step=np.arange(1, steps + 1),
+        time_ns=np.arange(1, steps + 1) * step_ns,
+        count=np.full(steps, 8),
+    )
     return Throughput(start_ns=0, marks=marks)
 
 
@@ -128,7 +148,11 @@ def slowed(record: Throughput, after_step: int, extra_ns: int) -> Throughput:
 def test_the_block_size_and_the_flat_interval_are_given(shared: Path) -> None:
     case = json.loads((shared / "golden" / "throughput" / "g04_blocks_misaligned.json").read_text())
     (found,) = annotations(sequence(case))
-    assert (found.evidence["block_steps"], found.evidence["log_steps"], found.evidence["flat_steps"]) == (100, 30, 100)
+    assert (
+        found.evidence["block_steps"],
+        found.evidence["log_steps"],
+        found.evidence["flat_steps"],
+    ) == (100, 30, 100)
     assert "Log every 100 steps" in found.text
 
 
@@ -169,7 +193,9 @@ def test_waiting_for_data_is_named_where_it_matters(share: float, named: list[st
 
 
 @pytest.mark.parametrize(("first", "named"), [(10, []), (1950, ["excerpt"]), (-1, [])])
-def test_a_source_without_a_start_is_an_excerpt_where_its_steps_begin_late(first: int, named: list[str]) -> None:
+def test_a_source_without_a_start_is_an_excerpt_where_its_steps_begin_late(
+    first: int, named: list[str]
+) -> None:
     step = np.arange(5) * 10 + first if first >= 0 else np.full(5, -1)
     samples = RateSamples(step=step, time_ns=np.arange(5) * SECOND)
     rates = Reported(sample=np.arange(5), avg_samples_per_sec=np.full(5, 8.0))

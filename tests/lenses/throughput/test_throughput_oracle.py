@@ -29,7 +29,9 @@ def test_blocks_of_any_size_are_named_from_any_log_interval() -> None:
         block, log = int(random.integers(1, 201)), int(random.integers(1, 151))
         steps = int(random.integers(4, 3001))
         # Runs end with a whole block: a last one that is shorter is tried in the benchmark.
-        training = Training(np.full(max(steps // block, 1) * block, STEP_S), block, intake_s=INTAKE_S)
+        training = Training(
+            np.full(max(steps // block, 1) * block, STEP_S), block, intake_s=INTAKE_S
+        )
         if log > len(training.step_s):
             continue
         record = record_of(training, log_every=log, resolution_ns=MILLISECOND)
@@ -40,7 +42,9 @@ def test_blocks_of_any_size_are_named_from_any_log_interval() -> None:
         blocks = notes.get("aliasing") or notes.get("blocks")
         if blocks is not None:
             named += 1
-            assert blocks.evidence["least_block_steps"] <= block <= blocks.evidence["most_block_steps"], what
+            assert (
+                blocks.evidence["least_block_steps"] <= block <= blocks.evidence["most_block_steps"]
+            ), what
             for average in ("windowed", "training_only"):
                 rate = result.statistics[average]["per_sec"]
                 assert rate is None or rate <= 320 * 1.01, (what, average, rate)
@@ -81,10 +85,16 @@ def shared_log(shared: Path, name: str) -> Series:
 
 
 @pytest.mark.parametrize("name", ["pipe30", "pl_7", "pl_30", "pl_150"])
-def test_the_shared_logs_of_a_constant_device_are_blocks_of_100_steps(shared: Path, name: str) -> None:
+def test_the_shared_logs_of_a_constant_device_are_blocks_of_100_steps(
+    shared: Path, name: str
+) -> None:
     result = shared_log(shared, name)
     (note,) = result.annotations
-    assert (note.kind, note.evidence["block_steps"], note.evidence["flat_steps"]) == ("aliasing", 100, 100)
+    assert (note.kind, note.evidence["block_steps"], note.evidence["flat_steps"]) == (
+        "aliasing",
+        100,
+        100,
+    )
     assert result.statistics["windowed"]["per_sec"] == pytest.approx(320, rel=1e-3)
     assert result.statistics["training_only"]["per_sec"] == pytest.approx(320, rel=1e-4)
     assert result.statistics["whole_time"]["per_sec"] == pytest.approx(320, rel=2e-3)

@@ -35,7 +35,9 @@ NOISE: dict[str, Callable[[np.random.Generator, int, float], F64]] = {
     "now and then twice": lambda random, size, amount: (
         (1 + random.normal(0, amount, size)) * np.where(random.random(size) < 0.01, 2.0, 1.0)
     ),
-    "slowing down": lambda random, size, amount: np.linspace(0.9, 1.2, size) * (1 + random.normal(0, amount, size)),
+    "slowing down": lambda random, size, amount: (
+        np.linspace(0.9, 1.2, size) * (1 + random.normal(0, amount, size))
+    ),
     "alike": _alike,
 }
 
@@ -51,7 +53,9 @@ def pauses(kind: str, every: int, seconds: float) -> Callable[[F64], Planted]:
     def plant(step: F64) -> Planted:
         before = np.zeros(len(step))
         before[every::every] = seconds
-        return before, [(kind, at, seconds) for at in range(every, len(step), every)] if kind else []
+        return before, [
+            (kind, at, seconds) for at in range(every, len(step), every)
+        ] if kind else []
 
     return plant
 
@@ -102,7 +106,10 @@ def series(step: F64, before: F64, told: list[tuple[str, int, float]], coarse: b
     """Marks at each step, or only at log steps as in a console log."""
     time_ns = (np.cumsum(step + before) * 1e9).astype(np.int64)
     begins = np.concatenate([[0], time_ns[:-1]])
-    rows = sorted((WORDS.index(kind), int(begins[at]), int(begins[at] + seconds * 1e9)) for kind, at, seconds in told)
+    rows = sorted(
+        (WORDS.index(kind), int(begins[at]), int(begins[at] + seconds * 1e9))
+        for kind, at, seconds in told
+    )
     kind, start, end = np.array(sorted(rows, key=lambda row: row[1]), np.int64).reshape(-1, 3).T
     logged = np.arange(LOG - 1, len(step), LOG)
     marked = logged if coarse else np.arange(len(step))
@@ -112,7 +119,9 @@ def series(step: F64, before: F64, told: list[tuple[str, int, float]], coarse: b
         log_every=LOG,
         strings=Strings.of(WORDS),
         marks=Marks(step=marked + 1, time_ns=time_ns[marked], count=count),
-        samples=RateSamples(step=logged + 1, time_ns=time_ns[logged], mark_end=np.searchsorted(marked, logged) + 1),
+        samples=RateSamples(
+            step=logged + 1, time_ns=time_ns[logged], mark_end=np.searchsorted(marked, logged) + 1
+        ),
         spans=Spans(kind=kind.astype(np.int32), start_ns=start, end_ns=end),
     )
 
@@ -159,7 +168,9 @@ def test_blocks_are_found_with_their_size(size: int, log: int, noise: str) -> No
 
 
 @pytest.mark.parametrize(("size", "log"), [(30, 20), (40, 20), (70, 20), (150, 100)])
-def test_blocks_that_only_log_intervals_show_are_found_by_their_arrivals(size: int, log: int) -> None:
+def test_blocks_that_only_log_intervals_show_are_found_by_their_arrivals(
+    size: int, log: int
+) -> None:
     at = np.arange(6000)
     random = np.random.default_rng(size)
     done = np.cumsum(STEP_S * (1 + random.normal(0, 0.02, 6000)))
@@ -168,5 +179,9 @@ def test_blocks_that_only_log_intervals_show_are_found_by_their_arrivals(size: i
     time_ns = (arrived[logged] * 1e9).astype(np.int64)
     marks = Marks(step=logged + 1, time_ns=time_ns, count=np.full(len(logged), 32 * log))
     samples = RateSamples(step=logged + 1, time_ns=time_ns, mark_end=np.arange(1, len(logged) + 1))
-    (found,) = analyze(Throughput(start_ns=0, log_every=log, marks=marks, samples=samples)).series[0].annotations
+    (found,) = (
+        analyze(Throughput(start_ns=0, log_every=log, marks=marks, samples=samples))
+        .series[0]
+        .annotations
+    )
     assert (found.kind, found.evidence["flat_steps"]) == ("aliasing", size)

@@ -58,8 +58,12 @@ def check(case: dict[str, Any]) -> None:
     expected = [want for want in case["expected"] if case["events"][want["i"]]["op"] == "query"]
     local_key = "every_batch_local" if "every_batch_local" in expected[0] else "local"
     tolerance = case["rel_tol"]
-    assert series["local_samples_per_sec"] == pytest.approx([w[local_key] for w in expected], rel=tolerance, abs=0)
-    assert series["avg_samples_per_sec"] == pytest.approx([w["avg"] for w in expected], rel=tolerance, abs=0)
+    assert series["local_samples_per_sec"] == pytest.approx(
+        [w[local_key] for w in expected], rel=tolerance, abs=0
+    )
+    assert series["avg_samples_per_sec"] == pytest.approx(
+        [w["avg"] for w in expected], rel=tolerance, abs=0
+    )
     assert series["time_ns"] == [str(want["t_ns"]) for want in expected]
     assert series["step"] == [want["step"] for want in expected]
     if "total" in expected[0]:
@@ -79,7 +83,9 @@ def test_every_recorded_sequence_is_answered_as_the_reference_trackers_do(shared
 
 
 def test_asking_per_log_step_afterwards_gives_the_per_log_rates(shared: Path) -> None:
-    case = json.loads((shared / "golden" / "throughput" / "g13_every_batch_vs_per_log.json").read_text())
+    case = json.loads(
+        (shared / "golden" / "throughput" / "g13_every_batch_vs_per_log.json").read_text()
+    )
     record = record_of(case["events"], case["start_ns"], case["smooth"])
     logged = [want for want in case["expected"] if "per_log_local" in want]
     assert len(logged) > 5
@@ -102,13 +108,17 @@ events = st.lists(
 
 
 @given(events, st.sampled_from([0.0, 0.4, 0.9, 1.0]))
-def test_the_lens_and_the_tracker_agree_on_any_sequence(given_events: list[Event], smoothing: float) -> None:
+def test_the_lens_and_the_tracker_agree_on_any_sequence(
+    given_events: list[Event], smoothing: float
+) -> None:
     now = [0]
     tracker = RateTracker(smoothing, lambda: now[0])
     replayed, want = [], []
     for op, moved, count in given_events:
         now[0] += moved * 100_000_000
-        replayed.append({"op": op, "t_ns": now[0], "count": count, "step": 1, "offset_s": count / 100})
+        replayed.append(
+            {"op": op, "t_ns": now[0], "count": count, "step": 1, "offset_s": count / 100}
+        )
         match op:
             case "add":
                 tracker.add(count)
@@ -119,7 +129,9 @@ def test_the_lens_and_the_tracker_agree_on_any_sequence(given_events: list[Event
                 tracker.reset()
             case "reset_time":
                 tracker.reset_time(count / 100)
-    series = analyze(record_of(replayed, 0, smoothing), ThroughputOptions(disturbances=False)).series[0]
+    series = analyze(
+        record_of(replayed, 0, smoothing), ThroughputOptions(disturbances=False)
+    ).series[0]
     if want:
         assert series.local.tolist() == pytest.approx([w[0] for w in want], rel=1e-12)
         assert series.average.tolist() == pytest.approx([w[1] for w in want], rel=1e-12)
@@ -153,10 +165,12 @@ def test_an_unknown_batch_size_shows_no_rate() -> None:
 
 
 def test_asking_by_time_counts_what_came_before_each_moment() -> None:
-    marks = Marks(step=[1, 2, 3], time_ns=[400_000_000, 1_000_000_000, 2_500_000_000], count=[10, 10, 10])
-    series = analyze(Throughput(start_ns=0, marks=marks), ThroughputOptions(sample_seconds=1.0, smoothing=0.0)).series[
-        0
-    ]
+    marks = Marks(
+        step=[1, 2, 3], time_ns=[400_000_000, 1_000_000_000, 2_500_000_000], count=[10, 10, 10]
+    )
+    series = analyze(
+        Throughput(start_ns=0, marks=marks), ThroughputOptions(sample_seconds=1.0, smoothing=0.0)
+    ).series[0]
     assert series.total.tolist() == [20, 20]
     assert series.local.tolist() == [20.0, 0.0]
 

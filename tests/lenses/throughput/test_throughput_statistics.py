@@ -18,7 +18,11 @@ SECOND = 10**9
 
 def steady(steps: int = 100, batch: int = 32, **more: object) -> Throughput:
     """`batch` samples a second."""
-    marks = Marks(step=np.arange(1, steps + 1), time_ns=np.arange(1, steps + 1) * SECOND, count=np.full(steps, batch))
+    marks = Marks(
+        step=np.arange(1, steps + 1),
+        time_ns=np.arange(1, steps + 1) * SECOND,
+        count=np.full(steps, batch),
+    )
     return Throughput(start_ns=0, marks=marks, **more)  # type: ignore[arg-type]
 
 
@@ -30,7 +34,9 @@ def paused() -> Throughput:
     """100 steps of 1 s with a checkpoint of 50 s between steps 50 and 51."""
     record = steady()
     time = record.marks.time_ns + np.where(record.marks.step > 50, 50 * SECOND, 0)
-    spans = Spans(kind=[0, 0], start_ns=[50 * SECOND, 60 * SECOND], end_ns=[100 * SECOND, 90 * SECOND])
+    spans = Spans(
+        kind=[0, 0], start_ns=[50 * SECOND, 60 * SECOND], end_ns=[100 * SECOND, 90 * SECOND]
+    )
     marks = dataclasses.replace(record.marks, time_ns=time)
     return dataclasses.replace(record, marks=marks, strings=Strings.of(["checkpoint"]), spans=spans)
 
@@ -67,11 +73,16 @@ def test_the_whole_time_average_begins_at_the_last_reset() -> None:
 def test_a_resumed_run_is_not_averaged_over_the_time_between() -> None:
     anchor = 1_700_000_000 * SECOND
     first = dataclasses.replace(steady(), session="a", header=Header(wall_anchor_ns=anchor))
-    second = dataclasses.replace(steady(), session="b", header=Header(wall_anchor_ns=anchor + 9000 * SECOND))
+    second = dataclasses.replace(
+        steady(), session="b", header=Header(wall_anchor_ns=anchor + 9000 * SECOND)
+    )
     record = merge([second, first])
     assert record.marks.time_ns[100] == 9001 * SECOND
     found = statistics(record)
-    assert found["whole_time"] | {"label": ""} == found["whole_time"] | {"label": "", "since": "resume"}
+    assert found["whole_time"] | {"label": ""} == found["whole_time"] | {
+        "label": "",
+        "since": "resume",
+    }
     assert found["training_only"]["per_sec"] == pytest.approx(32.0)
     series = analyze(record).series[0]
     assert series.average.tolist() == pytest.approx([32.0] * 200)
@@ -106,7 +117,9 @@ def test_utilisation_time_left_and_per_device_need_what_they_rest_on() -> None:
 
 
 def test_the_data_wait_share_is_of_the_time_of_the_marks() -> None:
-    spans = Spans(kind=[0] * 10, start_ns=np.arange(10) * SECOND, end_ns=np.arange(10) * SECOND + SECOND // 2)
+    spans = Spans(
+        kind=[0] * 10, start_ns=np.arange(10) * SECOND, end_ns=np.arange(10) * SECOND + SECOND // 2
+    )
     record = dataclasses.replace(steady(10), strings=Strings.of(["data"]), spans=spans)
     assert statistics(record)["data_wait_share"] == pytest.approx(0.5)
 
@@ -158,7 +171,9 @@ def test_a_series_of_one_side_only_is_unmatched() -> None:
     assert document["unmatched_share"] == 0.5
 
 
-@pytest.mark.parametrize("bad", [{"smoothing": 2.0}, {"window": 0}, {"points": 1}, {"figures": "guessed"}])
+@pytest.mark.parametrize(
+    "bad", [{"smoothing": 2.0}, {"window": 0}, {"points": 1}, {"figures": "guessed"}]
+)
 def test_options_out_of_range_are_refused(bad: dict[str, object]) -> None:
     with pytest.raises(OptionError):
         ThroughputOptions(**bad)  # type: ignore[arg-type]

@@ -34,7 +34,9 @@ def runs(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_a_log_directory_of_several_runs_is_one_table(runs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_log_directory_of_several_runs_is_one_table(
+    runs: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["throughput", str(runs)]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert len(lines) == 3
@@ -61,7 +63,9 @@ def test_the_eight_slowest_of_many_ranks_are_named() -> None:
     records = []
     for rank in range(100):
         made = record(slow.get(rank, 0.1), rank)
-        records.append(dataclasses.replace(made, header=dataclasses.replace(made.header, run=f"rank_{rank}")))
+        records.append(
+            dataclasses.replace(made, header=dataclasses.replace(made.header, run=f"rank_{rank}"))
+        )
     (job,) = analyze(records).jobs
     assert [place["rank"] for place in job["slowest_ranks"]] == list(slow)
     assert job["slowest_ranks"][0] == {"rank": 3, "run": "rank_3", "p50_ns": 300_000_000}
@@ -71,7 +75,9 @@ def test_many_samples_of_many_ranks_are_added_up_at_one_ranks_times() -> None:
     records = [record_of(Training(np.full(6000, 0.1 + rank * 1e-6))) for rank in range(10)]
     ranked = []
     for rank, made in enumerate(records):
-        header = dataclasses.replace(made.header, rank=rank, run=str(rank), job="job", wall_anchor_ns=10**18)
+        header = dataclasses.replace(
+            made.header, rank=rank, run=str(rank), job="job", wall_anchor_ns=10**18
+        )
         ranked.append(dataclasses.replace(made, header=header))
     (job,) = analyze(ranked).jobs
     assert len(job["time_ns"]) <= 6000

@@ -11,8 +11,22 @@ from stepscope.model.profile import Profile
 
 
 def memory(at: float, delta: int, address: int, total: int) -> dict[str, Any]:
-    args = {"Bytes": delta, "Addr": address, "Device Type": 0, "Device Id": -1, "Total Allocated": total}
-    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": args}
+    args = {
+        "Bytes": delta,
+        "Addr": address,
+        "Device Type": 0,
+        "Device Id": -1,
+        "Total Allocated": total,
+    }
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": at,
+        "args": args,
+    }
 
 
 def traced() -> Profile:
@@ -28,7 +42,13 @@ def traced() -> Profile:
 
 
 def rows(found: list[dict[str, Any]]) -> dict[str, tuple[int, ...]]:
-    keys = ("self_allocations", "self_allocated_bytes", "self_released_bytes", "allocated_bytes", "increase_bytes")
+    keys = (
+        "self_allocations",
+        "self_allocated_bytes",
+        "self_released_bytes",
+        "allocated_bytes",
+        "increase_bytes",
+    )
     return {row["name"]: tuple(row[key] for key in keys) for row in found}
 
 
@@ -48,7 +68,10 @@ def test_a_window_leaves_only_its_events() -> None:
 def test_blocks_know_when_they_were_taken_and_given_back_and_what_called_their_op() -> None:
     found = Allocated(traced()).events(0)
     assert found["count"] == 3
-    assert [(b["name"], b["caller"], b["bytes"], b["allocated_ps"], b["released_ps"]) for b in found["events"]] == [
+    assert [
+        (b["name"], b["caller"], b["bytes"], b["allocated_ps"], b["released_ps"])
+        for b in found["events"]
+    ] == [
         ("aten::empty", "aten::zeros", 100, 3_000_000, 25_000_000),
         ("aten::relu", "", 40, 22_000_000, None),
         ("", "", 7, None, 50_000_000),
@@ -56,4 +79,6 @@ def test_blocks_know_when_they_were_taken_and_given_back_and_what_called_their_o
 
 
 def test_small_blocks_can_be_left_out() -> None:
-    assert [block["bytes"] for block in Allocated(traced()).events(0, least_bytes=40)["events"]] == [100, 40]
+    assert [
+        block["bytes"] for block in Allocated(traced()).events(0, least_bytes=40)["events"]
+    ] == [100, 40]

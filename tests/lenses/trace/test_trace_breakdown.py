@@ -46,7 +46,9 @@ def test_unions_and_overlaps_count_every_tick_once(
     start, end = np.array([low]), np.array([high])
     assert spans(a).total == len(covered(a))
     assert spans(a).within(start, end).tolist() == [len(covered(a) & window)]
-    assert overlap(spans(a), spans(b), start, end).tolist() == [len(covered(a) & covered(b) & window)]
+    assert overlap(spans(a), spans(b), start, end).tolist() == [
+        len(covered(a) & covered(b) & window)
+    ]
 
 
 def test_a_moment_is_of_the_first_category_that_runs_in_it() -> None:
@@ -57,7 +59,16 @@ def test_a_moment_is_of_the_first_category_that_runs_in_it() -> None:
         range_("cudaLaunchKernel", 12, 4, cat="cuda_runtime", correlation=1),
         range_("gemm", 20, 10, cat="kernel", correlation=1, device=0, stream=7, pid=0, tid=7),
         range_("ncclDevKernel_AllReduce", 25, 20, cat="kernel", device=0, stream=8, pid=0, tid=8),
-        range_("Memcpy HtoD (Pinned -> Device)", 28, 4, cat="gpu_memcpy", device=0, stream=9, pid=0, tid=9),
+        range_(
+            "Memcpy HtoD (Pinned -> Device)",
+            28,
+            4,
+            cat="gpu_memcpy",
+            device=0,
+            stream=9,
+            pid=0,
+            tid=9,
+        ),
     )
     (parts,) = breakdown(profile).parts.tolist()
     assert dict(zip(Category, [part // 1000 for part in parts], strict=True)) == {
@@ -91,7 +102,9 @@ def test_a_last_step_with_few_kernels_is_incomplete_and_in_no_mean() -> None:
         for number, at in enumerate((1, 2, 3, 4, 5, 21), start=1)
         for event in (
             range_("launch", at, 0.5, cat="cuda_runtime", correlation=number),
-            range_("k", at + 1, 0.5, cat="kernel", correlation=number, device=0, stream=7, pid=0, tid=7),
+            range_(
+                "k", at + 1, 0.5, cat="kernel", correlation=number, device=0, stream=7, pid=0, tid=7
+            ),
         )
     ]
     document = breakdown(profile_of(step(1, 0, 20), step(2, 20, 20), *kernels)).to_json()
@@ -133,8 +146,14 @@ def test_real_steps_equal_the_old_plugin_where_it_is_right(name: str) -> None:
 )
 def test_devices_of_real_traces_are_as_busy_as_the_old_plugin_says(name: str) -> None:
     (device,) = breakdown(read_golden(name)).devices
-    peer = json.loads(gzip.decompress((GOLDEN / name / "tbp.head.json.gz").read_bytes()))["gpu_summary"]
-    said = {row["title"]: float(row["value"].split()[0]) for row in peer if str(row["value"]).endswith("%")}
+    peer = json.loads(gzip.decompress((GOLDEN / name / "tbp.head.json.gz").read_bytes()))[
+        "gpu_summary"
+    ]
+    said = {
+        row["title"]: float(row["value"].split()[0])
+        for row in peer
+        if str(row["value"]).endswith("%")
+    }
     assert 100 * device.busy_ps / device.span_ps == pytest.approx(said["GPU Utilization"], abs=0.02)
     assert 100 * (device.sm_efficiency or 0) == pytest.approx(said["Est. SM Efficiency"], abs=0.02)
     assert device.occupancy == pytest.approx(said["Est. Achieved Occupancy"], abs=0.02)
@@ -142,10 +161,17 @@ def test_devices_of_real_traces_are_as_busy_as_the_old_plugin_says(name: str) ->
 
 def test_a_device_is_busy_only_in_steps() -> None:
     def kernel(start: float, duration: float, blocks: float) -> dict[str, object]:
-        args = {"device": 0, "stream": 7, "blocks per SM": blocks, "est. achieved occupancy %": 10 * blocks}
+        args = {
+            "device": 0,
+            "stream": 7,
+            "blocks per SM": blocks,
+            "est. achieved occupancy %": 10 * blocks,
+        }
         return range_("k", start, duration, cat="kernel", pid=0, tid=7, **args)
 
-    profile = profile_of(step(1, 0, 10), step(2, 90, 10), kernel(5, 2, 0.5), kernel(50, 9, 1), kernel(95, 10, 3))
+    profile = profile_of(
+        step(1, 0, 10), step(2, 90, 10), kernel(5, 2, 0.5), kernel(50, 9, 1), kernel(95, 10, 3)
+    )
     (device,) = breakdown(profile).devices
     assert (device.busy_ps // 10**6, device.span_ps // 10**6, device.kernels) == (12, 25, 2)
     assert device.sm_efficiency == pytest.approx((2 * 0.5 + 10) / 25)

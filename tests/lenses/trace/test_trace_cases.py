@@ -21,7 +21,9 @@ def right(shared: Path, name: str) -> dict[str, Any]:
 
 def shown(shared: Path, name: str, show: str) -> dict[str, Any]:
     """What the trace lens shows of a case."""
-    (path,) = (path for path in (shared / "cases/torch").glob(f"{name}.*") if ".right." not in path.name)
+    (path,) = (
+        path for path in (shared / "cases/torch").glob(f"{name}.*") if ".right." not in path.name
+    )
     return stepscope.open(path).trace(show=show).to_json()
 
 
@@ -62,9 +64,12 @@ def test_a_device_is_busy_as_long_as_the_case_says(
 
 
 @pytest.mark.parametrize(
-    ("case", "least"), [("ahead", 60 / 72), ("stray", 0.9), ("i01_host_ahead", 0.98), ("i51_harmless_sync", 0.985)]
+    ("case", "least"),
+    [("ahead", 60 / 72), ("stray", 0.9), ("i01_host_ahead", 0.98), ("i51_harmless_sync", 0.985)],
 )
-def test_a_device_that_hardly_rests_is_said_to_be_busy(shared: Path, case: str, least: float) -> None:
+def test_a_device_that_hardly_rests_is_said_to_be_busy(
+    shared: Path, case: str, least: float
+) -> None:
     (device,) = shown(shared, case, "steps")["devices"]
     busy_ps, window_ps = device["utilization"]
     assert least <= busy_ps / window_ps <= 1
@@ -94,7 +99,9 @@ def test_a_collective_of_the_host_stretches_no_step(shared: Path) -> None:
     assert [step["complete"] for step in steps] == answer["complete"]
 
 
-@pytest.mark.parametrize(("case", "host_us", "device_us"), [("i02_cuda_graph", 250, 750), ("graph", 500, 8_000)])
+@pytest.mark.parametrize(
+    ("case", "host_us", "device_us"), [("i02_cuda_graph", 250, 750), ("graph", 500, 8_000)]
+)
 def test_a_graph_launch_is_one_launch_with_its_duration_once(
     shared: Path, case: str, host_us: int, device_us: int
 ) -> None:
@@ -150,6 +157,8 @@ def test_ranks_that_came_late_are_the_stragglers(shared: Path, tmp_path: Path) -
 def test_a_profile_of_jax_has_the_window_of_host_and_devices(
     shared: Path, name: str, busy_us: int, window_us: int
 ) -> None:
-    document = stepscope.open(shared / f"cases/xplane/{name}.xplane.pb").trace(show="steps").to_json()
+    document = (
+        stepscope.open(shared / f"cases/xplane/{name}.xplane.pb").trace(show="steps").to_json()
+    )
     (device,) = document["devices"]
     assert device["utilization"] == [busy_us * US, window_us * US]

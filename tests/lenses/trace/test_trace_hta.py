@@ -22,7 +22,9 @@ from stepscope.lenses.trace.categories import Category, execution_categories
 from stepscope.lenses.trace.spans import Spans
 from stepscope.model.profile import NodeKind
 
-ANSWERS = {path.parent.name: path for path in sorted(GOLDEN.glob("*/hta*.json.gz"))} or {"absent": Path()}
+ANSWERS = {path.parent.name: path for path in sorted(GOLDEN.glob("*/hta*.json.gz"))} or {
+    "absent": Path()
+}
 KINDS = {
     "COMPUTATION": (Category.KERNEL,),
     "COMMUNICATION": (Category.COMMUNICATION,),
@@ -32,7 +34,9 @@ _BASE = re.compile(rb'"baseTimeNanoseconds"\s*:\s*(\d+)')
 
 OPS_AS_KERNELS = "HTA takes ops with a `stream` argument, which Inductor writes, for kernels"
 NO_STREAM = "HTA leaves device events without a `stream` argument out"
-BACKWARDS = "HTA rounds an event within one microsecond to -1 us, and counts that against the others"
+BACKWARDS = (
+    "HTA rounds an event within one microsecond to -1 us, and counts that against the others"
+)
 COUNTED_ELSE = {
     "hta~large_integer_trace~rank-70.Mar_25_20_48_12.2861.pt.trace": NO_STREAM,
     "hta~mtia_trace_single_rank~mtia_rank_0": NO_STREAM,
@@ -43,7 +47,10 @@ COUNTED_ELSE = {
 """Traces of which HTA counts other events than ours."""
 KINDS_DIFFER = {**COUNTED_ELSE, "hta~mtia_inference_trace~mtia_inference_rank_0": BACKWARDS}
 """Traces of which the kinds of device time differ."""
-BUSY_DIFFERS = {**KINDS_DIFFER, "tracelens~h100~facebook_timesformer-base-finetuned-k400__1016002": BACKWARDS}
+BUSY_DIFFERS = {
+    **KINDS_DIFFER,
+    "tracelens~h100~facebook_timesformer-base-finetuned-k400__1016002": BACKWARDS,
+}
 """Traces of which busy and idle time differ: there such an event stands alone."""
 
 
@@ -73,12 +80,16 @@ def _work(name: str) -> Work:
     start = first + runs.start_ticks[kept]
     names = [profile.strings[i] for i in profile.nodes.name[runs.node[kept]].tolist()]
     end = (start + runs.duration_ticks[kept]) // 1000
-    return Work(profile.header.rank, names, execution_categories(profile)[kept], -(-start // 1000), end)
+    return Work(
+        profile.header.rank, names, execution_categories(profile)[kept], -(-start // 1000), end
+    )
 
 
 def _text(name: str) -> bytes:
     path = SHARED / "data" / "torch" / (name.replace("~", "/") + ".json.gz")
-    return gzip.decompress(path.read_bytes()) if path.exists() else path.with_suffix("").read_bytes()
+    return (
+        gzip.decompress(path.read_bytes()) if path.exists() else path.with_suffix("").read_bytes()
+    )
 
 
 def _base_ns(name: str) -> int:
@@ -158,7 +169,9 @@ def test_kinds_of_device_time_are_those_of_hta(name: str) -> None:
     found: Counter[frozenset[str]] = Counter()
     for trace in _ranks(name):
         found += _exclusive(_work(trace))
-    expected = {frozenset(kind.split(" overlapping ")): time for kind, time, _ in tables[0]["data"] if time}
+    expected = {
+        frozenset(kind.split(" overlapping ")): time for kind, time, _ in tables[0]["data"] if time
+    }
     print(f"{name}: {len(expected)} kinds of device time are those of HTA")
     assert found == expected
 
@@ -187,7 +200,10 @@ def test_computing_other_and_idle_time_are_those_of_hta(name: str) -> None:
     for trace in _ranks(name):
         work, row = _work(trace), _rank(name, trace, theirs)
         parts = _exclusive(work)
-        busy, computing = parts.total(), sum(time for kinds, time in parts.items() if "COMPUTATION" in kinds)
+        busy, computing = (
+            parts.total(),
+            sum(time for kinds, time in parts.items() if "COMPUTATION" in kinds),
+        )
         span = int(work.end.max() - work.start.min())
         mine = (span - busy, computing, busy - computing)
         assert mine == (row["idle_time(us)"], row["compute_time(us)"], row["non_compute_time(us)"])
@@ -210,10 +226,16 @@ def test_the_share_of_communication_that_overlaps_is_that_of_hta(name: str) -> N
 @pytest.mark.parametrize(("name", "why"), COUNTED_ELSE.items())
 def test_what_hta_counts_else_is_as_much_as_it_differs(name: str, why: str) -> None:
     more = sum(row[1] for row in _breakdown(name)[1]["data"]) - sum(_sums(name)[0].values())
-    events = [event for event in msgspec.json.decode(_text(name))["traceEvents"] if event["ph"] == "X"]
+    events = [
+        event for event in msgspec.json.decode(_text(name))["traceEvents"] if event["ph"] == "X"
+    ]
     streams = {kind: "stream" in event.get("args", {}) for kind, event in enumerate(events)}
     ops = [e for i, e in enumerate(events) if streams[i] and e["cat"] == "cpu_op"]
-    lone = [e for i, e in enumerate(events) if not streams[i] and e["cat"] in ("kernel", "mtia_ccp_events")]
+    lone = [
+        e
+        for i, e in enumerate(events)
+        if not streams[i] and e["cat"] in ("kernel", "mtia_ccp_events")
+    ]
     print(f"{name}: HTA counts {more} us more")
     assert more == sum(map(_rounded, ops)) - sum(map(_rounded, lone)) != 0
     assert bool(ops) == (why == OPS_AS_KERNELS)

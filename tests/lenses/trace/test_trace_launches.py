@@ -26,7 +26,9 @@ def launch(number: int, start: float, duration: float = 1) -> dict[str, Any]:
 
 
 def kernel(number: int, start: float, duration: float) -> dict[str, Any]:
-    return range_("k", start, duration, cat="kernel", correlation=number, device=0, stream=7, pid=0, tid=7)
+    return range_(
+        "k", start, duration, cat="kernel", correlation=number, device=0, stream=7, pid=0, tid=7
+    )
 
 
 def test_gaps_are_told_apart_by_when_the_host_launched() -> None:
@@ -51,7 +53,9 @@ def test_gaps_are_told_apart_by_when_the_host_launched() -> None:
 
 def test_a_launch_delay_is_from_the_end_of_the_call_to_the_start_of_the_work() -> None:
     found = launches(
-        profile_of(launch(1, 0, 4), kernel(1, 10, 2), launch(2, 20, 4), kernel(2, 23, 9), kernel(3, 40, 1))
+        profile_of(
+            launch(1, 0, 4), kernel(1, 10, 2), launch(2, 20, 4), kernel(2, 23, 9), kernel(3, 40, 1)
+        )
     ).to_json()
     (row,) = found["rows"]
     assert (found["launches"], found["short"], row["count"]) == (2, 1, 2)
@@ -71,16 +75,22 @@ def test_idle_time_and_launches_equal_hta(name: str) -> None:
     profile, expected = read_golden(name), peer(name)
     found = launches(profile)
     idle: dict[str, dict[str, int]] = {}
-    for rank, stream, cause, time, _ in expected["get_idle_time_breakdown"]["value"][0]["df"]["data"]:
+    for rank, stream, cause, time, _ in expected["get_idle_time_breakdown"]["value"][0]["df"][
+        "data"
+    ]:
         if rank == max(profile.header.rank, 0):
             idle.setdefault(f"stream {stream}", {})[cause] = int(time)
     microsecond = 1_000_000 // profile.tick_ps
     assert idle
     for stream in found.streams:
         mine = (stream.host_bound_ticks, stream.kernel_gap_ticks, stream.other_ticks)
-        theirs = [idle[stream.stream].get(cause, 0) for cause in ("host_wait", "kernel_wait", "other")]
+        theirs = [
+            idle[stream.stream].get(cause, 0) for cause in ("host_wait", "kernel_wait", "other")
+        ]
         assert [ticks // microsecond for ticks in mine] == theirs
-    table = expected["get_cuda_kernel_launch_stats"]["value"][str(max(profile.header.rank, 0))]["df"]["data"]
+    table = expected["get_cuda_kernel_launch_stats"]["value"][str(max(profile.header.rank, 0))][
+        "df"
+    ]["data"]
     theirs = Counter((int(host), int(device), int(delay)) for _, host, device, delay in table)
     pairs = launched(profile)
     columns = (pairs.host_ticks, pairs.device_ticks, pairs.delay_ticks)

@@ -23,7 +23,8 @@ from stepscope.session.source import Source
 
 SAMPLE = Path(stepscope.__file__).parent / "cli" / "samples" / "small_net.pt.trace.json.gz"
 OLD_SHAPES = {"breakdown": "steps"} | {
-    name: name for name in ("timeline", "shapes", "kernels", "launches", "memory", "ranks", "order", "event")
+    name: name
+    for name in ("timeline", "shapes", "kernels", "launches", "memory", "ranks", "order", "event")
 }
 
 
@@ -33,7 +34,9 @@ def source() -> Source:
 
 
 def ask(source: Source, route: str, **texts: str) -> Any:
-    return json.loads(json.dumps(routes()[route](Query(source, {name: [text] for name, text in texts.items()}))))
+    return json.loads(
+        json.dumps(routes()[route](Query(source, {name: [text] for name, text in texts.items()})))
+    )
 
 
 @pytest.mark.parametrize("shape", OLD_SHAPES)
@@ -60,7 +63,9 @@ def test_every_table_has_rows_and_a_short_repr(source: Source, show: str) -> Non
 
 
 @pytest.mark.parametrize("show", ["steps", "kernels", "launches", "shapes", "memory", "ranks"])
-def test_command_prints_the_rows_of_the_table(source: Source, show: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_command_prints_the_rows_of_the_table(
+    source: Source, show: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main(["trace", str(SAMPLE), "--show", show, "--format", "json"]) == 0
     assert json.loads(capsys.readouterr().out) == ask(source, "trace", show=show)
     assert main(["trace", str(SAMPLE), "--show", show, "--format", "csv"]) == 0
@@ -94,7 +99,15 @@ def steps_of(durations: list[int], *, name: str, torch_profile: Callable[..., Pr
     ranges = []
     for number, duration in enumerate(durations):
         start = number * 1000
-        ranges.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "ts": start, "dur": 900})
+        ranges.append(
+            {
+                "ph": "X",
+                "cat": "user_annotation",
+                "name": f"ProfilerStep#{number}",
+                "ts": start,
+                "dur": 900,
+            }
+        )
         ranges.append({"ph": "X", "cat": "cpu_op", "name": "op", "ts": start + 1, "dur": 10})
         ranges.append({"ph": "X", "cat": "kernel", "name": name, "ts": start + 20, "dur": duration})
     return torch_profile(ranges)
@@ -117,7 +130,9 @@ def test_unequally_many_steps_are_compared_per_step(tmp_path: Path) -> None:
     two = steps_of([30, 50], name="gemm", torch_profile=lambda ranges: read(ranges, "two"))
     three = steps_of([20, 20, 20], name="gemm", torch_profile=lambda ranges: read(ranges, "three"))
     options = TraceOptions(show="kernels")
-    found = compare(Executions(two).analyze(options), Executions(three).analyze(options), options).to_json()
+    found = compare(
+        Executions(two).analyze(options), Executions(three).analyze(options), options
+    ).to_json()
     assert found["per"] == "step"
     (row,) = found["rows"]
     assert row["a"]["total_ps"] == 40_000_000
@@ -128,10 +143,15 @@ def test_unequally_many_steps_are_compared_per_step(tmp_path: Path) -> None:
 
 def test_rows_of_one_side_are_the_unmatched_share() -> None:
     def result(**total_ps: int) -> TraceResult:
-        rows = [{"name": name, "category": "kernel", "calls": 1, "total_ps": ps} for name, ps in total_ps.items()]
+        rows = [
+            {"name": name, "category": "kernel", "calls": 1, "total_ps": ps}
+            for name, ps in total_ps.items()
+        ]
         return TraceResult("kernels", {"count": len(rows), "rows": rows}, None, 1, "run")
 
-    found = compare(result(shared=10, new=30), result(shared=20, gone=40), TraceOptions(show="kernels")).to_json()
+    found = compare(
+        result(shared=10, new=30), result(shared=20, gone=40), TraceOptions(show="kernels")
+    ).to_json()
     states = {row["key"]: row["state"] for row in found["rows"]}
     assert states == {"kernel gone": "removed", "kernel new": "added", "kernel shared": "both"}
     assert [row["delta"]["total_ps"] for row in found["rows"]] == [-40, 30, -10]

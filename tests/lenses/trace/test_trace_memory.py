@@ -33,7 +33,9 @@ def test_changes_add_up_in_order_of_time() -> None:
 
 
 def test_a_known_total_is_believed_and_changes_go_on_from_it() -> None:
-    (series,) = memory_over_time(profile((1, 8, -1), (2, 4, 100), (3, -10, -1), (4, 0, 50), (5, 1, -1)))
+    (series,) = memory_over_time(
+        profile((1, 8, -1), (2, 4, 100), (3, -10, -1), (4, 0, 50), (5, 1, -1))
+    )
     assert series.allocated_bytes.tolist() == [8, 100, 90, 50, 51]
 
 
@@ -48,7 +50,12 @@ def test_a_profile_without_events_has_no_series() -> None:
 @given(st.lists(st.integers(-1000, 1000), min_size=1, max_size=400), st.integers(1, 20))
 def test_thinning_keeps_the_peak_the_lowest_and_the_end(values: list[int], columns: int) -> None:
     series = MemorySeries(
-        "", "", 1, np.arange(len(values)), np.array(values, np.int64), np.full(len(values), -1, np.int64)
+        "",
+        "",
+        1,
+        np.arange(len(values)),
+        np.array(values, np.int64),
+        np.full(len(values), -1, np.int64),
     )
     thin = series.thinned(columns)
     assert len(thin) <= max(3 * columns, 3)

@@ -22,8 +22,16 @@ PROFILE = profile_of(
 
 
 def test_parts_of_a_scope_stand_in_order_of_their_first_start() -> None:
-    assert [key for key in scopes_in_time(PROFILE) if not key.startswith("Profiler")] == ["data", "forward", "backward"]
-    assert scopes_in_time(PROFILE, "forward") == ["forward/block/a", "forward/aten::add", "forward/late"]
+    assert [key for key in scopes_in_time(PROFILE) if not key.startswith("Profiler")] == [
+        "data",
+        "forward",
+        "backward",
+    ]
+    assert scopes_in_time(PROFILE, "forward") == [
+        "forward/block/a",
+        "forward/aten::add",
+        "forward/late",
+    ]
 
 
 def test_names_with_a_slash_are_found() -> None:
@@ -35,11 +43,24 @@ def test_a_scope_that_is_not_there_has_no_parts() -> None:
 
 
 def test_what_only_the_other_has_stands_behind_what_it_follows_there() -> None:
-    assert merged(["a", "b", "c"], ["x", "a", "y", "z", "c", "end"]) == ["x", "a", "y", "z", "b", "c", "end"]
+    assert merged(["a", "b", "c"], ["x", "a", "y", "z", "c", "end"]) == [
+        "x",
+        "a",
+        "y",
+        "z",
+        "b",
+        "c",
+        "end",
+    ]
 
 
-@given(st.lists(st.sampled_from("abcdef"), unique=True), st.lists(st.sampled_from("defghi"), unique=True))
-def test_all_of_both_are_there_once_and_mine_in_my_order(mine: list[str], theirs: list[str]) -> None:
+@given(
+    st.lists(st.sampled_from("abcdef"), unique=True),
+    st.lists(st.sampled_from("defghi"), unique=True),
+)
+def test_all_of_both_are_there_once_and_mine_in_my_order(
+    mine: list[str], theirs: list[str]
+) -> None:
     found = merged(mine, theirs)
     assert sorted(found) == sorted({*mine, *theirs})
     assert [key for key in found if key in mine] == mine

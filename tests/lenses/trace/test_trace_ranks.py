@@ -20,12 +20,17 @@ def rank(number: int, *durations: int, items: int = 250) -> Profile:
         for i, length in enumerate(durations)
     ]  # fmt: skip
     work = range_("gemm", 8, 6, cat="kernel", device=0, stream=7, pid=0, tid=7)
-    return profile_of(step(1, 0, 100), work, *kernels, distributedInfo={"rank": number, "world_size": 2})
+    return profile_of(
+        step(1, 0, 100), work, *kernels, distributedInfo={"rank": number, "world_size": 2}
+    )
 
 
 def test_parts_of_a_rank_add_up_to_its_span() -> None:
     (found,) = ranks([rank(0, 10, 5)]).to_json()["ranks"]
-    parts = [found[f"{part}_ps"] // MICROSECOND for part in ("computation", "overlap", "communication", "other")]
+    parts = [
+        found[f"{part}_ps"] // MICROSECOND
+        for part in ("computation", "overlap", "communication", "other")
+    ]
     assert parts == [2, 4, 11, 83]
     assert found["span_ps"] == 100 * MICROSECOND
 
@@ -50,8 +55,12 @@ def test_counts_may_differ_between_ranks() -> None:
     assert "0: 3, 1: 2" in problem["what"]
 
 
-@pytest.mark.parametrize(("items", "size"), [(10**15, 3 * 4 * 10**15), (10**16, None), (10**30, None), (-1, None)])
-def test_sizes_are_exact_sums_and_unknown_where_no_memory_is_as_large(items: int, size: int | None) -> None:
+@pytest.mark.parametrize(
+    ("items", "size"), [(10**15, 3 * 4 * 10**15), (10**16, None), (10**30, None), (-1, None)]
+)
+def test_sizes_are_exact_sums_and_unknown_where_no_memory_is_as_large(
+    items: int, size: int | None
+) -> None:
     (row,) = ranks([rank(0, 1, 1, 1, items=items)]).to_json()["rows"]
     assert row["bytes"] == size
 
@@ -64,6 +73,11 @@ def test_a_rank_alone_has_no_transfer_time() -> None:
 @pytest.mark.usefixtures("shared")
 def test_the_job_that_the_old_plugin_gave_up_on_is_compared() -> None:
     folder = SHARED / "golden" / "torch-bugs"
-    document = ranks([read(folder / f"b14_ranks_mismatch.rank{i}.pt.trace.json") for i in (0, 1)]).to_json()
-    assert [(row["calls"], row["latency_ps"] // MICROSECOND) for row in document["rows"]] == [(3, 180), (2, 100)]
+    document = ranks(
+        [read(folder / f"b14_ranks_mismatch.rank{i}.pt.trace.json") for i in (0, 1)]
+    ).to_json()
+    assert [(row["calls"], row["latency_ps"] // MICROSECOND) for row in document["rows"]] == [
+        (3, 180),
+        (2, 100),
+    ]
     assert len(document["problems"]) == 1

@@ -58,7 +58,9 @@ def test_unchanged_replay_of_a_simulated_job_is_exact(workload: Workload, tmp_pa
     graph, step_us = simulated(workload, tmp_path)
     replayed = Replay(graph).unchanged
     assert np.array_equal(Replay(graph).times(Change()), graph.time)
-    assert (replayed.end[-1] - replayed.start[0]) / 1000 / workload.steps == pytest.approx(step_us, rel=1e-6)
+    assert (replayed.end[-1] - replayed.start[0]) / 1000 / workload.steps == pytest.approx(
+        step_us, rel=1e-6
+    )
 
 
 def test_host_work_beside_a_busy_device_costs_nothing(tmp_path: Path) -> None:
@@ -76,7 +78,9 @@ def test_removed_work_shortens_the_steps_of_a_busy_device(tmp_path: Path) -> Non
     is_copy = np.array(["nchwToNhwc" in profile.strings[name] for name in names.tolist()])
     without, _ = simulated(dataclasses.replace(workload, layout_copies=0), tmp_path / "without")
     changed = Replay(graph).change(Change(removed=np.flatnonzero(is_copy)))
-    assert int(changed.ticks.sum()) == pytest.approx(int(Replay(without).unchanged.ticks.sum()), rel=0.02)
+    assert int(changed.ticks.sum()) == pytest.approx(
+        int(Replay(without).unchanged.ticks.sum()), rel=0.02
+    )
 
 
 def test_changes_add_up_to_one(tmp_path: Path) -> None:
@@ -85,7 +89,10 @@ def test_changes_add_up_to_one(tmp_path: Path) -> None:
     start, end = graph.time[:1], graph.time[-1:]
     host = Change(host=((int(graph.lane[graph.step_start[0]]), Spans.union(start, end)),))
     both = Replay(graph).change(host | Change(unwaited=waits)).ticks.sum()
-    assert both <= min(Replay(graph).change(host).ticks.sum(), Replay(graph).change(Change(unwaited=waits)).ticks.sum())
+    assert both <= min(
+        Replay(graph).change(host).ticks.sum(),
+        Replay(graph).change(Change(unwaited=waits)).ticks.sum(),
+    )
 
 
 def test_profile_without_executions_has_no_graph() -> None:

@@ -17,7 +17,9 @@ OURS = ("calls", "host_total_ps", "host_ps", "device_ps", "device_total_ps")
 
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize("name", TRACES)
-def test_tables_of_real_traces_equal_the_reference(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_of_real_traces_equal_the_reference(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(tables, "MAX_ROWS", 10**6)
     profile = read_golden(name)
     right = right_walk(name)
@@ -33,12 +35,17 @@ def test_tables_of_real_traces_equal_the_reference(name: str, monkeypatch: pytes
     }
     assert found == expected
     kernels = [
-        (row["name"], row["calls"], *(row[field] // 1000 for field in ("total_ps", "min_ps", "max_ps")))
+        (
+            row["name"],
+            row["calls"],
+            *(row[field] // 1000 for field in ("total_ps", "min_ps", "max_ps")),
+        )
         for row in tables.kernels(profile)["rows"]
     ]
     fields = ("calls", "total_ns", "min_ns", "max_ns")
     assert _merged(kernels) == _merged(
-        (key.split("\t")[1], *(row[field] for field in fields)) for key, row in reference(name)["device"].items()
+        (key.split("\t")[1], *(row[field] for field in fields))
+        for key, row in reference(name)["device"].items()
     )
     by_op: dict[str, Counter[str]] = {}
     for row in tables.kernels(profile, by_launch=True)["rows"]:
@@ -52,13 +59,24 @@ def _merged(rows: Iterable[tuple[Any, ...]]) -> dict[str, tuple[int, int, int, i
     found: dict[str, tuple[int, int, int, int]] = {}
     for name, calls, total, least, most in rows:
         before = found.get(name, (0, 0, least, most))
-        found[name] = (before[0] + calls, before[1] + total, min(before[2], least), max(before[3], most))
+        found[name] = (
+            before[0] + calls,
+            before[1] + total,
+            min(before[2], least),
+            max(before[3], most),
+        )
     return found
 
 
 def test_kernels_of_one_name_are_told_apart_by_how_they_were_launched() -> None:
     def kernel(number: int, start: float, duration: float, blocks: float) -> dict[str, object]:
-        args = {"correlation": number, "device": 0, "stream": 7, "grid": [number, 1, 1], "blocks per SM": blocks}
+        args = {
+            "correlation": number,
+            "device": 0,
+            "stream": 7,
+            "grid": [number, 1, 1],
+            "blocks per SM": blocks,
+        }
         return range_("k", start, duration, cat="kernel", pid=0, tid=7, **args)
 
     profile = profile_of(
@@ -69,7 +87,15 @@ def test_kernels_of_one_name_are_told_apart_by_how_they_were_launched() -> None:
         kernel(2, 9, 1, 5.0),
     )
     (row,) = tables.kernels(profile)["rows"]
-    assert (row["calls"], row["total_ps"], row["min_ps"], row["max_ps"]) == (2, 4_000_000, 1_000_000, 3_000_000)
+    assert (row["calls"], row["total_ps"], row["min_ps"], row["max_ps"]) == (
+        2,
+        4_000_000,
+        1_000_000,
+        3_000_000,
+    )
     assert row["blocks_per_sm"] == 2.0
     rows = tables.kernels(profile, by_launch=True)["rows"]
-    assert [(row["op"], row["grid"]) for row in rows] == [("aten::mm", "[1, 1, 1]"), ("aten::mm", "[2, 1, 1]")]
+    assert [(row["op"], row["grid"]) for row in rows] == [
+        ("aten::mm", "[1, 1, 1]"),
+        ("aten::mm", "[2, 1, 1]"),
+    ]

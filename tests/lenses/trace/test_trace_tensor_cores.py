@@ -9,7 +9,13 @@ from torch_traces import profile_of, range_, read_golden, step
 
 from stepscope.lenses.trace import tables
 from stepscope.lenses.trace.breakdown import breakdown
-from stepscope.lenses.trace.tensor_cores import NO, SAYS_NOTHING, YES, tensor_core_words, uses_tensor_cores
+from stepscope.lenses.trace.tensor_cores import (
+    NO,
+    SAYS_NOTHING,
+    YES,
+    tensor_core_words,
+    uses_tensor_cores,
+)
 from stepscope.model.profile import NodeKind
 
 SAID = (
@@ -48,7 +54,8 @@ OPEN = (
 
 
 @pytest.mark.parametrize(
-    ("name", "uses"), [(n, True) for n in SAID] + [(n, False) for n in DENIED] + [(n, None) for n in OPEN]
+    ("name", "uses"),
+    [(n, True) for n in SAID] + [(n, False) for n in DENIED] + [(n, None) for n in OPEN],
 )
 def test_a_name_says_whether_its_kernel_uses_tensor_cores(name: str, uses: bool | None) -> None:
     assert uses_tensor_cores(name) is uses
@@ -61,7 +68,9 @@ def _launched(op: str, at: float, kernels: dict[str, float]) -> list[dict[str, A
         events.append(range_("launch", at + 2 * i + 1, 1, cat="cuda_runtime", correlation=number))
         cat = "gpu_memcpy" if name.startswith("Memcpy") else "kernel"
         start, place = at + 30 * (i + 1), {"device": 0, "stream": 7}
-        events.append(range_(name, start, duration, cat=cat, pid=0, tid=7, correlation=number, **place))
+        events.append(
+            range_(name, start, duration, cat=cat, pid=0, tid=7, correlation=number, **place)
+        )
     return events
 
 
@@ -90,13 +99,19 @@ def test_kernels_ops_and_devices_show_what_names_say() -> None:
         "aten::relu": (None, None),
     }
     (device,) = breakdown(profile).to_json()["devices"]
-    assert device["tensor_cores"] == {"uses_ps": 20_000_000, "silent_ps": 9_000_000, "kernel_ps": 39_000_000}
+    assert device["tensor_cores"] == {
+        "uses_ps": 20_000_000,
+        "silent_ps": 9_000_000,
+        "kernel_ps": 39_000_000,
+    }
 
 
 def test_an_op_has_the_tensor_core_time_of_what_it_called_in_its_total() -> None:
     outer = range_("aten::linear", 0, 40, cat="cpu_op")
     profile = profile_of(outer, *_launched("aten::addmm", 1, {"ampere_fp16_s16816gemm_nn": 3}))
-    (linear,) = [row for row in tables.ops_by_shape(profile)["rows"] if row["name"] == "aten::linear"]
+    (linear,) = [
+        row for row in tables.ops_by_shape(profile)["rows"] if row["name"] == "aten::linear"
+    ]
     assert (linear["tensor_core_ps"], linear["tensor_core_total_ps"]) == (None, 3_000_000)
 
 
@@ -111,7 +126,10 @@ def test_where_no_name_says_anything_the_device_says_nothing() -> None:
     ("name", "words"),
     [
         ("tracelens~h100~Falconsai_nsfw_image_detection__1016002", {YES, SAYS_NOTHING}),
-        ("kineto_samples~resnet50_num_workers_4~worker0.1623213129365.pt.trace", {NO, SAYS_NOTHING}),
+        (
+            "kineto_samples~resnet50_num_workers_4~worker0.1623213129365.pt.trace",
+            {NO, SAYS_NOTHING},
+        ),
         ("hta~trace_filter~sampled_rank-0", {YES, NO, SAYS_NOTHING}),
         ("generated~conv_full~worker0.1795977105245.pt.trace", {SAYS_NOTHING}),
     ],

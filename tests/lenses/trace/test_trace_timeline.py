@@ -32,16 +32,25 @@ def test_ranges_of_one_level_do_not_overlap(ranges: list[tuple[int, int]]) -> No
 
 def test_what_is_inside_stands_one_level_below() -> None:
     profile = profile_of(
-        step(1, 0, 100), range_("a", 10, 50), range_("aten::b", 20, 10, cat="cpu_op"), range_("c", 70, 5)
+        step(1, 0, 100),
+        range_("a", 10, 50),
+        range_("aten::b", 20, 10, cat="cpu_op"),
+        range_("c", 70, 5),
     )
     answer = timeline(laid_out(profile), None, None, 1000)
     (lane,) = answer["lanes"]
-    placed = {answer["names"][name]: (level, start // 10**6) for level, start, _, name, *_ in lane["blocks"]}
+    placed = {
+        answer["names"][name]: (level, start // 10**6)
+        for level, start, _, name, *_ in lane["blocks"]
+    }
     assert placed == {"ProfilerStep#1": (0, 0), "a": (1, 10), "aten::b": (2, 20), "c": (1, 70)}
 
 
 def test_what_is_narrower_than_a_pixel_is_merged_under_the_longest_name() -> None:
-    events = [range_("short", 10 + 2 * i, 1) for i in range(20)] + [range_("longer", 50, 1.9), range_("end", 990, 10)]
+    events = [range_("short", 10 + 2 * i, 1) for i in range(20)] + [
+        range_("longer", 50, 1.9),
+        range_("end", 990, 10),
+    ]
     answer = timeline(laid_out(profile_of(*events)), None, None, 100)
     merged, single = answer["lanes"][0]["blocks"]
     assert (answer["names"][merged[3]], merged[5]) == ("longer", 21)
@@ -52,7 +61,18 @@ def test_an_event_has_the_arrows_of_its_launches() -> None:
     profile = profile_of(
         range_("aten::mm", 0, 10, cat="cpu_op"),
         range_("cudaLaunchKernel", 2, 3, cat="cuda_runtime", correlation=1),
-        range_("gemm", 9, 4, cat="kernel", correlation=1, device=0, stream=7, pid=0, tid=7, grid=[1, 2, 3]),
+        range_(
+            "gemm",
+            9,
+            4,
+            cat="kernel",
+            correlation=1,
+            device=0,
+            stream=7,
+            pid=0,
+            tid=7,
+            grid=[1, 2, 3],
+        ),
     )
     layout = laid_out(profile)
     for run in range(3):
@@ -64,7 +84,15 @@ def test_an_event_has_the_arrows_of_its_launches() -> None:
 
 def test_a_forward_op_has_an_arrow_to_each_backward_op_that_comes_of_it() -> None:
     def arrow(phase: str, number: int, at: float, tid: int) -> dict[str, object]:
-        return {"ph": phase, "cat": "fwdbwd", "name": "fwdbwd", "id": number, "pid": 1, "tid": tid, "ts": at}
+        return {
+            "ph": phase,
+            "cat": "fwdbwd",
+            "name": "fwdbwd",
+            "id": number,
+            "pid": 1,
+            "tid": tid,
+            "ts": at,
+        }
 
     profile = profile_of(
         range_("aten::linear", 0, 30, cat="cpu_op"),
@@ -82,7 +110,13 @@ def test_a_forward_op_has_an_arrow_to_each_backward_op_that_comes_of_it() -> Non
     def led(name: str) -> list[tuple[object, ...]]:
         arrows = event(layout, names.index(name))["arrows"]
         return [
-            (one["kind"], one["from"]["name"], one["from"]["level"], one["to"]["name"], one["delay_ps"])
+            (
+                one["kind"],
+                one["from"]["name"],
+                one["from"]["level"],
+                one["to"]["name"],
+                one["delay_ps"],
+            )
             for one in arrows
         ]
 
@@ -95,7 +129,10 @@ def test_a_forward_op_has_an_arrow_to_each_backward_op_that_comes_of_it() -> Non
 @pytest.mark.usefixtures("shared")
 @pytest.mark.parametrize(
     "name",
-    ["generated~conv_full~worker0.1795977105245.pt.trace", "tracelens~normalization~normalization_layer_test"],
+    [
+        "generated~conv_full~worker0.1795977105245.pt.trace",
+        "tracelens~normalization~normalization_layer_test",
+    ],
 )
 def test_backward_calls_of_real_traces_start_after_their_forward_calls(name: str) -> None:
     profile = read_golden(name)
@@ -108,7 +145,15 @@ def test_backward_calls_of_real_traces_start_after_their_forward_calls(name: str
 def memory(at: float, delta: int, total: int, reserved: int = 0) -> dict[str, object]:
     args = {"Bytes": delta, "Addr": 1, "Device Type": 1, "Device Id": 0}
     args |= {"Total Allocated": total, "Total Reserved": reserved}
-    return {"ph": "i", "cat": "cpu_instant_event", "name": "[memory]", "pid": 1, "tid": 1, "ts": at, "args": args}
+    return {
+        "ph": "i",
+        "cat": "cpu_instant_event",
+        "name": "[memory]",
+        "pid": 1,
+        "tid": 1,
+        "ts": at,
+        "args": args,
+    }
 
 
 def test_memory_counters_hold_the_most_of_each_part() -> None:
@@ -153,10 +198,22 @@ def test_utilisation_is_the_share_of_each_part_in_which_a_kernel_runs() -> None:
 
 def test_sm_efficiency_is_the_blocks_per_sm_of_what_runs_at_most_one() -> None:
     kernels = [
-        range_("k", start, 50, cat="kernel", device=0, stream=lane, pid=0, tid=lane, **{"blocks per SM": blocks})
+        range_(
+            "k",
+            start,
+            50,
+            cat="kernel",
+            device=0,
+            stream=lane,
+            pid=0,
+            tid=lane,
+            **{"blocks per SM": blocks},
+        )
         for lane, start, blocks in ((7, 0, 0.5), (8, 25, 2))
     ]
-    found = timeline(laid_out(profile_of(range_("aten::mm", 0, 100, cat="cpu_op"), *kernels)), None, None, 4)
+    found = timeline(
+        laid_out(profile_of(range_("aten::mm", 0, 100, cat="cpu_op"), *kernels)), None, None, 4
+    )
     efficiency = {one["what"]: one["values"] for one in found["counters"]}["sm_efficiency"]
     assert efficiency == [0.5, 1.0, 1.0, 0.0]
 
@@ -180,11 +237,18 @@ def test_every_execution_of_a_real_trace_is_in_the_answer_which_stays_small(name
     answer = timeline(layout, None, None, 1600)
     shown = runs.lane >= 0
     shown[shown] = profile.lanes.kind[runs.lane[shown]] != LaneKind.OTHER
-    assert sum(block[5] for lane in answer["lanes"] for block in lane["blocks"]) == np.count_nonzero(shown)
+    assert sum(
+        block[5] for lane in answer["lanes"] for block in lane["blocks"]
+    ) == np.count_nonzero(shown)
     rng = random.Random(1)
     for _ in range(3):
         start = rng.randint(*layout.span)
-        part = timeline(layout, start, start + (layout.span[1] - layout.span[0]) // rng.choice((2, 50, 1000)), 1600)
+        part = timeline(
+            layout,
+            start,
+            start + (layout.span[1] - layout.span[0]) // rng.choice((2, 50, 1000)),
+            1600,
+        )
         assert sum(len(lane["blocks"]) for lane in part["lanes"]) <= MAX_BLOCKS
         assert len(json.dumps(part, separators=(",", ":"))) < MAX_BYTES
     assert len(json.dumps(answer, separators=(",", ":"))) < MAX_BYTES

@@ -20,7 +20,9 @@ PACKAGE = Path(__file__).resolve().parents[3] / "tb_plugin" / "stepscope"
 
 
 def kernel(start: float, duration: float, stream: int = 7, **args: object) -> dict[str, object]:
-    return range_("k", start, duration, cat="kernel", pid=0, tid=stream, device=0, stream=stream, **args)
+    return range_(
+        "k", start, duration, cat="kernel", pid=0, tid=stream, device=0, stream=stream, **args
+    )
 
 
 def used(profile: Profile) -> tuple[float, float]:
@@ -31,7 +33,9 @@ def used(profile: Profile) -> tuple[float, float]:
 
 def test_only_one_module_unites_device_work_to_busy_time() -> None:
     texts = {path: path.read_text(encoding="utf-8") for path in PACKAGE.rglob("*.py")}
-    assert [path.name for path, text in texts.items() if re.search(r"def utilization\(", text)] == ["utilization.py"]
+    assert [path.name for path, text in texts.items() if re.search(r"def utilization\(", text)] == [
+        "utilization.py"
+    ]
     users = {path.name for path, text in texts.items() if "lenses.trace.utilization import" in text}
     assert {"devices.py", "ranks.py", "timeline.py", "views.py", "cross.py"} <= users
 
@@ -41,7 +45,10 @@ def test_streams_that_run_at_once_are_busy_once() -> None:
 
 
 def test_work_outside_steps_is_in_no_step() -> None:
-    assert used(profile_of(kernel(0, 5), step(1, 10, 100), kernel(20, 50), kernel(400, 50))) == (50, 100)
+    assert used(profile_of(kernel(0, 5), step(1, 10, 100), kernel(20, 50), kernel(400, 50))) == (
+        50,
+        100,
+    )
 
 
 def test_a_profile_without_steps_reaches_from_its_first_to_its_last_work() -> None:
@@ -53,7 +60,9 @@ def test_steps_of_which_the_device_runs_behind_share_no_moment() -> None:
     events = []
     for number in range(3):
         events.append(step(number, 100 * number, 90))
-        events.append(range_("launch", 100 * number + 5, 1, cat="cuda_runtime", correlation=number + 1))
+        events.append(
+            range_("launch", 100 * number + 5, 1, cat="cuda_runtime", correlation=number + 1)
+        )
         events.append(kernel(80 + 100 * number, 100, correlation=number + 1))
     steps = breakdown(profile_of(*events)).steps
     assert (steps.start[1:] >= steps.end[:-1]).all()
@@ -69,7 +78,9 @@ def test_steps_of_which_the_device_runs_behind_share_no_moment() -> None:
         ("stray.pt.trace.json", None, None),
     ],
 )
-def test_cases_have_their_right_utilization(shared: Path, name: str, busy: float | None, window: float | None) -> None:
+def test_cases_have_their_right_utilization(
+    shared: Path, name: str, busy: float | None, window: float | None
+) -> None:
     (path,) = (shared / "cases/torch").glob(f"{name.split('.')[0]}.pt.trace.json*")
     got = used(read(path))
     if busy is None:
@@ -95,9 +106,9 @@ def test_xplane_cases_have_their_right_windows(path: Path) -> None:
         assert used(record)[0] == right["device_busy_us"]
     if "breakdown_us" in right:
         parts = found.to_json()["total_ps"]
-        assert {name: us for name, us in right["breakdown_us"].items() if parts[name] == us * 10**6} == right[
-            "breakdown_us"
-        ]
+        assert {
+            name: us for name, us in right["breakdown_us"].items() if parts[name] == us * 10**6
+        } == right["breakdown_us"]
 
 
 @pytest.mark.parametrize("name", ["gloo"])
@@ -114,7 +125,11 @@ def test_ranks_say_the_same_utilization() -> None:
     record = profile_of(step(1, 0, 100), kernel(10, 40), kernel(30, 40, stream=8))
     (rank,) = ranks([record]).to_json()["ranks"]
     (device,) = breakdown(record).devices
-    assert (rank["busy_ps"], rank["span_ps"]) == (device.busy_ps, device.span_ps) == (60 * 10**6, 100 * 10**6)
+    assert (
+        (rank["busy_ps"], rank["span_ps"])
+        == (device.busy_ps, device.span_ps)
+        == (60 * 10**6, 100 * 10**6)
+    )
 
 
 def communication_us(record: Profile) -> float:
@@ -122,7 +137,9 @@ def communication_us(record: Profile) -> float:
     return breakdown(record).to_json()["total_ps"]["communication"] / 1e6
 
 
-def test_the_hosts_range_of_a_collective_is_no_communication_where_a_kernel_is_its_own(shared: Path) -> None:
+def test_the_hosts_range_of_a_collective_is_no_communication_where_a_kernel_is_its_own(
+    shared: Path,
+) -> None:
     (path,) = (shared / "cases/torch").glob("nccl_enqueue.pt.trace.json*")
     assert communication_us(read(path)) == 1000
 
@@ -140,7 +157,10 @@ def test_collectives_of_inference_servers_are_communication(shared: Path) -> Non
     [
         ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL", True),
         ("void vllm::cross_device_reduce_1stage<__nv_bfloat16, 8>", True),
-        ("void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<2>", True),
+        (
+            "void flashinfer::trtllm_allreduce_fusion::allreduce_fusion_kernel_oneshot_lamport<2>",
+            True,
+        ),
         ("multimem_all_reduce_kernel", True),
         ("two_shot_all_reduce_kernel_inplace", True),
         ("nvshmemi_transfer_put_signal", True),

@@ -19,10 +19,24 @@ def shared() -> Profile:
         [
             Node("encoder", "encoder", scope="encoder", runs=((0, 1, 0, 0),), host_total=100),
             Node("decoder", "decoder", scope="decoder", runs=((0, 1, 0, 0),), host_total=30),
-            Node("linear", "linear", caller=0, scope="encoder/linear", runs=((0, 1, 20, 0),), host_total=70),
+            Node(
+                "linear",
+                "linear",
+                caller=0,
+                scope="encoder/linear",
+                runs=((0, 1, 20, 0),),
+                host_total=70,
+            ),
             Node("linear", "linear", caller=2, scope="e/l", runs=((0, 1, 0, 0),), host_total=50),
             Node("matmul", "matmul", caller=3, scope="e/l/m", runs=((0, 1, 50, 0),), host_total=50),
-            Node("linear", "linear", caller=1, scope="decoder/linear", runs=((0, 1, 0, 0),), host_total=30),
+            Node(
+                "linear",
+                "linear",
+                caller=1,
+                scope="decoder/linear",
+                runs=((0, 1, 0, 0),),
+                host_total=30,
+            ),
             Node("matmul", "matmul", caller=5, scope="d/l/m", runs=((0, 1, 30, 0),), host_total=30),
             Node("matmul", "matmul", scope="m", runs=((0, 1, 5, 0),), host_total=5),
         ],
@@ -39,7 +53,9 @@ def row_of(result: ViewResult, name: str) -> int:
 
 
 def lines(found: Callers) -> list[str]:
-    rows = zip(found.depth.tolist(), found.name, found.value.tolist(), found.places.tolist(), strict=True)
+    rows = zip(
+        found.depth.tolist(), found.name, found.value.tolist(), found.places.tolist(), strict=True
+    )
     return [f"{'.' * depth}{name} {value:g} {places}" for depth, name, value, places in rows]
 
 

@@ -12,7 +12,11 @@ from stepscope.model.profile import Profile
 
 def steps_from(first: int, count: int) -> Profile:
     return profile_of(
-        *(event for i in range(count) for event in (step(first + i, 100 * i, 50), range_("work", 100 * i + 5, 10 + i)))
+        *(
+            event
+            for i in range(count)
+            for event in (step(first + i, 100 * i, 50), range_("work", 100 * i + 5, 10 + i))
+        )
     )
 
 
@@ -38,6 +42,8 @@ def test_steps_of_the_same_names_keep_them() -> None:
 @pytest.mark.usefixtures("shared")
 def test_two_spans_of_one_training_have_the_same_rows() -> None:
     folder = "kineto_samples~resnet50_num_workers_4~worker0"
-    spans = [read_golden(f"{folder}.{stamp}.pt.trace") for stamp in ("1623213129365", "1623212756351")]
+    spans = [
+        read_golden(f"{folder}.{stamp}.pt.trace") for stamp in ("1623213129365", "1623212756351")
+    ]
     found = compare(*spans, ViewsOptions(view="scope"))
     assert set(found.states) == {"both"}

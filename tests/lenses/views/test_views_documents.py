@@ -24,7 +24,9 @@ def tiny() -> Profile:
 
 
 def small(step: int = 1) -> Profile:
-    return profile([Node("a/x", "X", runs=((0, 1, 5 * step, 0),)), Node("a/y", "Y", runs=((0, 2, 3, 4),))])
+    return profile(
+        [Node("a/x", "X", runs=((0, 1, 5 * step, 0),)), Node("a/y", "Y", runs=((0, 2, 3, 4),))]
+    )
 
 
 @pytest.mark.parametrize("view", ["scope", "graph", "op", "code"])
@@ -45,7 +47,11 @@ def test_zero_is_zero_and_for_tfprof_left_out() -> None:
 
 def test_rows_of_ops_say_how_many_nodes_they_hold() -> None:
     nodes = analyze(small(), ViewsOptions(view="op")).to_json()["nodes"]
-    assert [(node["name"], node["n_graph_nodes"]) for node in nodes] == [("_TFProfRoot", 0), ("Y", 1), ("X", 1)]
+    assert [(node["name"], node["n_graph_nodes"]) for node in nodes] == [
+        ("_TFProfRoot", 0),
+        ("Y", 1),
+        ("X", 1),
+    ]
 
 
 def test_a_full_document_names_the_nodes_of_each_op() -> None:
@@ -56,7 +62,11 @@ def test_a_full_document_names_the_nodes_of_each_op() -> None:
 
 def test_every_default_shows_everything() -> None:
     assert len(analyze(small(), ViewsOptions(view="scope"))) == 4
-    assert {spec.name for spec in specs(ViewsOptions) if spec.default not in (None, 0, (), (".*",), False)} == {
+    assert {
+        spec.name
+        for spec in specs(ViewsOptions)
+        if spec.default not in (None, 0, (), (".*",), False)
+    } == {
         "view",
         "detail",
         "average_over",
@@ -79,7 +89,9 @@ def test_a_row_knows_its_shapes_inputs_consumers_and_code(tiny: Profile) -> None
 
 def test_a_comparison_aligns_rows_by_name_and_says_what_is_on_one_side() -> None:
     one = profile([Node("a/x", "X", runs=((0, 1, 9, 0),)), Node("new", "N", runs=((0, 1, 1, 0),))])
-    other = profile([Node("old", "O", runs=((0, 1, 6, 0),)), Node("a/x", "X", runs=((0, 1, 4, 0),))])
+    other = profile(
+        [Node("old", "O", runs=((0, 1, 6, 0),)), Node("a/x", "X", runs=((0, 1, 4, 0),))]
+    )
     found = compare(one, other, ViewsOptions(view="scope"))
     rows = {row["key"]: row for row in found.to_json()["rows"]}
     assert {key: row["state"] for key, row in rows.items()} == {
@@ -98,7 +110,9 @@ def test_a_comparison_aligns_rows_by_name_and_says_what_is_on_one_side() -> None
 def test_profiles_of_different_ticks_compare_in_micros() -> None:
     fine = profile([Node("a", runs=((0, 1, 5500, 0),))], tick_ps=1000)
     coarse = profile([Node("a", runs=((0, 1, 5, 0),))])
-    assert compare(fine, coarse, ViewsOptions(view="scope")).delta("total_exec_micros").tolist() == [0.5, 0.5]
+    assert compare(fine, coarse, ViewsOptions(view="scope")).delta(
+        "total_exec_micros"
+    ).tolist() == [0.5, 0.5]
 
 
 def test_different_views_do_not_compare() -> None:

@@ -34,7 +34,9 @@ def test_small_recorded_trees_are_matched(data: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PROFILES)
-def test_recorded_trees_are_matched(shared: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_trees_are_matched(
+    shared: Path, name: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     compare = comparer(shared)
     engine = engine_of((shared / f"golden/tfprof/profiles/{name}/profile.pb").read_bytes())
     matched: Counter[str] = Counter()

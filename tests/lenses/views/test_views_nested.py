@@ -59,15 +59,25 @@ def test_an_op_costs_what_its_calls_cost_with_what_they_called() -> None:
 
 def test_device_time_is_of_the_op_that_launches_and_of_its_callers() -> None:
     result = asked("op")
-    own, total = exact(result, "accelerator_exec_micros"), exact(result, "total_accelerator_exec_micros")
+    own, total = (
+        exact(result, "accelerator_exec_micros"),
+        exact(result, "total_accelerator_exec_micros"),
+    )
     assert (own["addmm"], own["linear"], own["gemm"], own["lone"]) == (500, 0, 0, 7)
-    assert (total["addmm"], total["linear"], total["forward"], total["gemm"]) == (500, 500, 500, 500)
+    assert (total["addmm"], total["linear"], total["forward"], total["gemm"]) == (
+        500,
+        500,
+        500,
+        500,
+    )
     assert total["_TFProfRoot"] == 507
 
 
 def test_what_no_op_launched_adds_up_to_the_whole_by_itself() -> None:
     result = asked("op")
-    launched = dict(zip(result.names(range(len(result))), result.launched(range(len(result))), strict=True))
+    launched = dict(
+        zip(result.names(range(len(result))), result.launched(range(len(result))), strict=True)
+    )
     assert {name for name, one in launched.items() if one} == {"gemm", "cudaLaunch"}
     own = exact(result, "exec_micros")
     assert sum(own.values()) == exact(result, "total_exec_micros")["_TFProfRoot"]
@@ -117,7 +127,12 @@ def test_calls_have_percentiles_by_nearest_rank() -> None:
     result = asked("op")
     row = result.names(range(len(result))).index("linear")
     figures = {name: values[0] for name, values in result.figures([row]).items()}
-    assert [figures[f"{word}_micros"] for word in ("min", "p50", "p95", "max")] == [0.001, 0.03, 0.04, 0.04]
+    assert [figures[f"{word}_micros"] for word in ("min", "p50", "p95", "max")] == [
+        0.001,
+        0.03,
+        0.04,
+        0.04,
+    ]
     assert result.figures([0])["p50_micros"] == [None]
 
 
@@ -157,7 +172,9 @@ MEASURES = {
 @pytest.mark.parametrize("trace", TRACES)
 def test_op_rows_of_real_traces_equal_the_exact_reference(shared: Path, trace: str) -> None:
     table = right_walk(trace.replace("/", "~")).table()
-    want = {"\t".join(key): dict(zip(MEASURES, figures, strict=True)) for key, figures in table.items()}
+    want = {
+        "\t".join(key): dict(zip(MEASURES, figures, strict=True)) for key, figures in table.items()
+    }
     (path,) = (shared / "data/torch").glob(f"{trace}.json*")
     record = torch_trace.FORMAT.read(path, None).records[0].record
     assert isinstance(record, Profile)
@@ -166,7 +183,11 @@ def test_op_rows_of_real_traces_equal_the_exact_reference(shared: Path, trace: s
     category = {NodeKind.OP: "cpu_op", NodeKind.SCOPE: "user_annotation"}
     kinds = result.kinds(every)
     names = result.names(every)
-    got = {f"{category.get(kinds[row], kinds[row])}\t{names[row]}": row for row in every if result.parent[row] == 0}
+    got = {
+        f"{category.get(kinds[row], kinds[row])}\t{names[row]}": row
+        for row in every
+        if result.parent[row] == 0
+    }
     columns = {name: result.exact(field) for name, field in MEASURES.items()}
     nested = calls_in_calls(record)
     for key, figures in want.items():
@@ -207,7 +228,9 @@ def test_all_views_agree_on_the_whole_of_calls(record: Profile, account: tuple[s
     roots = []
     for view in ("op", "scope", "graph", "code"):
         result = engine.analyze(ViewsOptions(view=view, account_type_regexes=account))
-        roots.append([int(result.exact(spec.name)[0]) for spec in result.fields if spec.total and spec.unit])
+        roots.append(
+            [int(result.exact(spec.name)[0]) for spec in result.fields if spec.total and spec.unit]
+        )
     assert all(root == roots[0] for root in roots)
 
 
@@ -226,7 +249,11 @@ def test_the_total_of_an_op_is_of_its_outermost_calls(record: Profile) -> None:
     node = _node_of(tree)
     op_row = [0, *ops.layout.row_of_node[node[1:]].tolist()]
     launched = tree.launched(range(len(tree)))
-    for field in ("total_cpu_exec_micros", "total_accelerator_exec_micros", "total_requested_bytes"):
+    for field in (
+        "total_cpu_exec_micros",
+        "total_accelerator_exec_micros",
+        "total_requested_bytes",
+    ):
         want: dict[int, int] = {}
         totals = tree.exact(field).tolist()
         for row in range(1, len(tree)):

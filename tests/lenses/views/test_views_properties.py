@@ -15,9 +15,20 @@ from stepscope.lenses.views import ViewEngine, ViewsOptions, accounting, compare
 from stepscope.model.profile import Profile
 
 VIEWS = ("scope", "graph", "op", "code")
-TOTALS = ("exec_micros", "cpu_exec_micros", "accelerator_exec_micros", "requested_bytes", "parameters", "float_ops")
-REGEXES = st.lists(st.sampled_from([".*", "a.*", ".*b", "m.*", "MatMul", "[", ".*a.*"]), max_size=2).map(tuple)
-ACCOUNT = st.sampled_from([(".*",), ("MatMul",), ("gpu:0", "Const"), (".*", ".*"), (), ("no such type",)])
+TOTALS = (
+    "exec_micros",
+    "cpu_exec_micros",
+    "accelerator_exec_micros",
+    "requested_bytes",
+    "parameters",
+    "float_ops",
+)
+REGEXES = st.lists(
+    st.sampled_from([".*", "a.*", ".*b", "m.*", "MatMul", "[", ".*a.*"]), max_size=2
+).map(tuple)
+ACCOUNT = st.sampled_from(
+    [(".*",), ("MatMul",), ("gpu:0", "Const"), (".*", ".*"), (), ("no such type",)]
+)
 
 
 @st.composite
@@ -43,7 +54,9 @@ STEPS = st.sampled_from(["all", "average", "10", "12"])
 def test_a_total_is_the_sum_of_what_the_rows_below_cost_themselves(
     view: str, profile: Profile, account: tuple[str, ...], step: str
 ) -> None:
-    result = ViewEngine(profile).analyze(ViewsOptions(view=view, account_type_regexes=account, step=step))
+    result = ViewEngine(profile).analyze(
+        ViewsOptions(view=view, account_type_regexes=account, step=step)
+    )
     for field in TOTALS:
         own = result.exact(field)
         assert result.exact(f"total_{field}").tolist() == result.tree.sums(own).tolist()
@@ -55,7 +68,9 @@ def test_a_total_is_the_sum_of_what_the_rows_below_cost_themselves(
 def test_the_totals_of_some_rows_are_those_among_all(
     view: str, profile: Profile, account: tuple[str, ...], nested: bool, displayed: bool
 ) -> None:
-    options = ViewsOptions(view=view, account_type_regexes=account, account_displayed_op_only=displayed, min_micros=2)
+    options = ViewsOptions(
+        view=view, account_type_regexes=account, account_displayed_op_only=displayed, min_micros=2
+    )
     profile = replace(profile, nested=nested)
     some, every = ViewEngine(profile).analyze(options), ViewEngine(profile).analyze(options)
     rows = list(range(0, len(every), 2))
@@ -67,7 +82,9 @@ def test_the_totals_of_some_rows_are_those_among_all(
 
 @few
 @given(profiles(), ACCOUNT, STEPS)
-def test_all_views_agree_on_the_whole(profile: Profile, account: tuple[str, ...], step: str) -> None:
+def test_all_views_agree_on_the_whole(
+    profile: Profile, account: tuple[str, ...], step: str
+) -> None:
     engine = ViewEngine(profile)
     roots = []
     for view in VIEWS:
@@ -96,16 +113,25 @@ def test_choosing_rows_never_changes_the_totals_of_the_root(
 @pytest.mark.parametrize("view", ["scope", "graph", "code"])
 @few
 @given(profiles(), row_choices())
-def test_totals_of_displayed_rows_only_are_sums_over_them(view: str, profile: Profile, choices: dict[str, Any]) -> None:
-    result = ViewEngine(profile).analyze(ViewsOptions(view=view, account_displayed_op_only=True, **choices))
+def test_totals_of_displayed_rows_only_are_sums_over_them(
+    view: str, profile: Profile, choices: dict[str, Any]
+) -> None:
+    result = ViewEngine(profile).analyze(
+        ViewsOptions(view=view, account_displayed_op_only=True, **choices)
+    )
     for field in TOTALS:
-        assert result.exact(f"total_{field}").tolist() == result.tree.sums(result.exact(field)).tolist()
+        assert (
+            result.exact(f"total_{field}").tolist()
+            == result.tree.sums(result.exact(field)).tolist()
+        )
 
 
 @pytest.mark.parametrize("view", VIEWS)
 @few
 @given(profiles(), row_choices())
-def test_a_comparison_with_itself_is_zero(view: str, profile: Profile, choices: dict[str, Any]) -> None:
+def test_a_comparison_with_itself_is_zero(
+    view: str, profile: Profile, choices: dict[str, Any]
+) -> None:
     engine = ViewEngine(profile)
     options = ViewsOptions(view=view, **choices)
     found = compare(engine.analyze(options), engine.analyze(options), options)
@@ -117,7 +143,9 @@ def test_a_comparison_with_itself_is_zero(view: str, profile: Profile, choices: 
 @pytest.mark.parametrize("view", VIEWS)
 @few
 @given(profiles(), profiles(), st.sampled_from(["all", "average"]))
-def test_comparing_the_other_way_round_turns_the_signs(view: str, a: Profile, b: Profile, step: str) -> None:
+def test_comparing_the_other_way_round_turns_the_signs(
+    view: str, a: Profile, b: Profile, step: str
+) -> None:
     options = ViewsOptions(view=view, step=step)
     there, back = compare(a, b, options), compare(b, a, options)
     assert sorted(there.keys) == sorted(back.keys)
@@ -137,7 +165,9 @@ def test_comparing_the_other_way_round_turns_the_signs(view: str, a: Profile, b:
 def test_rows_stand_in_preorder_below_their_parents(
     view: str, compat: str | None, profile: Profile, choices: dict[str, Any]
 ) -> None:
-    result = ViewEngine(profile).analyze(ViewsOptions(view=view, compat=compat, step="-1", **choices))
+    result = ViewEngine(profile).analyze(
+        ViewsOptions(view=view, compat=compat, step="-1", **choices)
+    )
     nodes = result.to_json()["nodes"]
     assert len(nodes) == len(result)
     for row, node in enumerate(nodes[1:], 1):

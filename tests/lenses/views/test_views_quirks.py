@@ -34,9 +34,15 @@ def test_a_node_that_two_regexes_match_counts_once() -> None:
 
 
 def test_an_op_kept_for_what_is_below_it_adds_nothing_itself() -> None:
-    nodes = profile([Node("v", "Variable", parameters=100), Node("v/assign", "Assign", parameters=1)])
+    nodes = profile(
+        [Node("v", "Variable", parameters=100), Node("v/assign", "Assign", parameters=1)]
+    )
     chosen = {"account_type_regexes": ("Assign",)}
-    assert column(asked(nodes, "scope", **chosen), "total_parameters") == {"_TFProfRoot": 1, "v": 1, "v/assign": 1}
+    assert column(asked(nodes, "scope", **chosen), "total_parameters") == {
+        "_TFProfRoot": 1,
+        "v": 1,
+        "v/assign": 1,
+    }
     quirk = column(asked(nodes, "scope", "tfprof", **chosen), "total_parameters")
     assert quirk == {"_TFProfRoot": 101, "v": 101, "v/assign": 1}
 
@@ -50,7 +56,9 @@ def test_only_graph_nodes_are_counted_as_definitions() -> None:
 @pytest.mark.parametrize("options", [{"max_depth": 0}, {"trim_name_regexes": (".*",)}])
 def test_what_crashes_tfprof_leaves_the_root(options: dict[str, Any]) -> None:
     nodes = profile([Node("a", trace=(("m.py", 1, "f"),), runs=once(3))])
-    assert column(asked(nodes, "code", "tfprof", **options), "total_exec_micros") == {"_TFProfRoot": 3}
+    assert column(asked(nodes, "code", "tfprof", **options), "total_exec_micros") == {
+        "_TFProfRoot": 3
+    }
 
 
 def test_long_chains_of_inputs_and_scopes_need_no_recursion() -> None:
@@ -78,21 +86,36 @@ def test_function_names_are_cut_for_tfprof_only() -> None:
 @pytest.mark.parametrize("compat", [None, "tfprof"])
 def test_ops_of_equal_cost_stand_by_name(compat: str | None) -> None:
     nodes = profile([Node(op.lower(), op, runs=once(4)) for op in ("C", "A", "B")])
-    assert asked(nodes, "op", compat, order_by="micros").names(range(4)) == ["_TFProfRoot", "A", "B", "C"]
+    assert asked(nodes, "op", compat, order_by="micros").names(range(4)) == [
+        "_TFProfRoot",
+        "A",
+        "B",
+        "C",
+    ]
 
 
 def test_an_average_is_over_the_steps_of_the_node_or_over_all() -> None:
-    nodes = profile([Node("rare", runs=((0, 1, 9, 0),)), Node("each", runs=((0, 1, 4, 0), (1, 1, 5, 0)))], steps=(0, 1))
+    nodes = profile(
+        [Node("rare", runs=((0, 1, 9, 0),)), Node("each", runs=((0, 1, 4, 0), (1, 1, 5, 0)))],
+        steps=(0, 1),
+    )
     per_node = asked(nodes, "scope", step="average")
     assert column(per_node, "exec_micros") == {"_TFProfRoot": 0, "rare": 9, "each": 4.5}
     per_step = asked(nodes, "scope", step="average", average_over="steps")
     assert column(per_step, "exec_micros") == {"_TFProfRoot": 0, "rare": 4.5, "each": 4.5}
-    assert column(asked(nodes, "scope", "tfprof"), "exec_micros") == {"_TFProfRoot": 0, "rare": 9, "each": 4}
+    assert column(asked(nodes, "scope", "tfprof"), "exec_micros") == {
+        "_TFProfRoot": 0,
+        "rare": 9,
+        "each": 4,
+    }
 
 
 def test_averages_stay_exact_in_sums() -> None:
     runs = tuple((step, 1, 1, 0) for step in range(3))
-    nodes = profile([Node("a", runs=runs), Node("b", runs=runs[:2]), Node("c", runs=((0, 1, 1, 0),))], steps=(0, 1, 2))
+    nodes = profile(
+        [Node("a", runs=runs), Node("b", runs=runs[:2]), Node("c", runs=((0, 1, 1, 0),))],
+        steps=(0, 1, 2),
+    )
     result = asked(nodes, "op", step="average")
     assert (result.exact("total_exec_micros")[0], result.divisor) == (18, 6)
 
@@ -116,7 +139,11 @@ def test_closed_cycles_stay_in_the_graph_view_and_are_reported() -> None:
     assert result.paths(range(len(result))) == ["_TFProfRoot", "top", "in", "x", "y"]
     assert result.depth.tolist() == [0, 1, 2, 1, 2]
     assert [(p.where, p.count) for p in result.problems] == [("graph view", 1)]
-    assert column(asked(nodes, "graph", "tfprof"), "total_exec_micros") == {"_TFProfRoot": 3, "top": 3, "in": 2}
+    assert column(asked(nodes, "graph", "tfprof"), "total_exec_micros") == {
+        "_TFProfRoot": 3,
+        "top": 3,
+        "in": 2,
+    }
 
 
 def test_what_has_no_line_stands_in_a_row_of_its_own() -> None:
@@ -124,12 +151,19 @@ def test_what_has_no_line_stands_in_a_row_of_its_own() -> None:
     nodes = profile([Node("a", trace=line, runs=once(1)), Node("b", runs=once(2)),
                      Node("gradients/gone_grad/x", trace=line, runs=once(4))])  # fmt: skip
     result = asked(nodes, "code")
-    assert column(result, "total_exec_micros") == {"_TFProfRoot": 7, "(unattributed)": 6, "m.py:1:f": 1}
+    assert column(result, "total_exec_micros") == {
+        "_TFProfRoot": 7,
+        "(unattributed)": 6,
+        "m.py:1:f": 1,
+    }
     assert {(p.what, p.count) for p in result.problems} == {
         ("gradient nodes of unknown nodes, or of nodes without a call stack", 1),
         ("nodes without a call stack", 1),
     }
-    assert column(asked(nodes, "code", "tfprof"), "total_exec_micros") == {"_TFProfRoot": 1, "m.py:1:f": 1}
+    assert column(asked(nodes, "code", "tfprof"), "total_exec_micros") == {
+        "_TFProfRoot": 1,
+        "m.py:1:f": 1,
+    }
 
 
 def test_gradients_stand_on_the_lines_of_their_forward_nodes() -> None:
@@ -146,21 +180,33 @@ def test_gradients_stand_on_the_lines_of_their_forward_nodes() -> None:
 
 def test_a_profile_without_call_stacks_is_unattributed_in_the_code_view() -> None:
     nodes = profile([Node("a", runs=once(1))])
-    assert column(asked(nodes, "code"), "total_exec_micros") == {"_TFProfRoot": 1, "(unattributed)": 1}
+    assert column(asked(nodes, "code"), "total_exec_micros") == {
+        "_TFProfRoot": 1,
+        "(unattributed)": 1,
+    }
     empty = asked(nodes, "code", "tfprof")
     assert (len(empty), empty.problems[0].what) == (0, "the profile has no call stacks")
 
 
 def test_nodes_that_only_the_runtime_knows_are_one_row() -> None:
     names = ["_arg_x_0_0", "ConstantFolding/a-folded", "Prefetch"]
-    nodes = profile([*(Node(name, name, runs=once(1)) for name in names), Node("m", "MatMul", runs=once(4))])
+    nodes = profile(
+        [*(Node(name, name, runs=once(1)) for name in names), Node("m", "MatMul", runs=once(4))]
+    )
     want = {"_TFProfRoot": 7, "MatMul": 4, "(runtime)": 2, "Prefetch": 1}
     assert column(asked(nodes, "op"), "total_exec_micros") == want
     assert len(asked(nodes, "op", "tfprof")) == 5
 
 
 def test_scopes_that_only_the_runtime_makes_stand_in_one_row() -> None:
-    made = ["_arg_mlp/w_0_1", "_arg_x_0_0", "ConstantFolding/a/b-folded", "net/_arg_y", "body/op", "Func/net/c"]
+    made = [
+        "_arg_mlp/w_0_1",
+        "_arg_x_0_0",
+        "ConstantFolding/a/b-folded",
+        "net/_arg_y",
+        "body/op",
+        "Func/net/c",
+    ]
     nodes = profile([*(Node(name, name, runs=once(1)) for name in made), Node("net/m", "MatMul", runs=once(4)),
                      Node("Func/d", "Op", runs=once(8))])  # fmt: skip
     result = asked(nodes, "scope", order_by="name")
@@ -169,9 +215,22 @@ def test_scopes_that_only_the_runtime_makes_stand_in_one_row() -> None:
     row = tops[0]
     assert result.column("total_exec_micros")[tops].tolist() == [3, 9, 1, 5]
     inside = range(row, int(result.end[row]))
-    assert result.names(inside) == ["(runtime)", "ConstantFolding", "a", "b-folded", "_arg_mlp", "w_0_1", "_arg_x_0_0"]
+    assert result.names(inside) == [
+        "(runtime)",
+        "ConstantFolding",
+        "a",
+        "b-folded",
+        "_arg_mlp",
+        "w_0_1",
+        "_arg_x_0_0",
+    ]
     # Names are the runtime's: regexes and comparisons with other profiles find them.
-    assert result.paths(inside)[3:] == ["ConstantFolding/a/b-folded", "_arg_mlp", "_arg_mlp/w_0_1", "_arg_x_0_0"]
+    assert result.paths(inside)[3:] == [
+        "ConstantFolding/a/b-folded",
+        "_arg_mlp",
+        "_arg_mlp/w_0_1",
+        "_arg_x_0_0",
+    ]
     assert result.paths(range(len(result)))[3:6] == [
         *result.paths([3]), *result.paths([4]), *result.paths([5])]  # fmt: skip
     kept = asked(nodes, "scope", start_name_regexes=("_arg_mlp/.*",))

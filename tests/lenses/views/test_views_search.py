@@ -47,7 +47,10 @@ REGEXES = (
 
 
 @few
-@given(st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30), st.lists(st.sampled_from(REGEXES), max_size=3))
+@given(
+    st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30),
+    st.lists(st.sampled_from(REGEXES), max_size=3),
+)
 def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequence[str]) -> None:
     wanted = [any(re2.fullmatch(regex, text) for regex in regexes) for text in texts]
     with pytest.MonkeyPatch.context() as patch:
@@ -59,8 +62,14 @@ def test_many_texts_match_as_each_does_alone(texts: Sequence[str], regexes: Sequ
 
 
 @few
-@given(st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30), st.sampled_from(REGEXES), st.booleans())
-def test_many_texts_are_searched_as_each_is_alone(texts: Sequence[str], regex: str, ignore_case: bool) -> None:
+@given(
+    st.lists(st.text("abA/\n", max_size=4), min_size=1, max_size=30),
+    st.sampled_from(REGEXES),
+    st.booleans(),
+)
+def test_many_texts_are_searched_as_each_is_alone(
+    texts: Sequence[str], regex: str, ignore_case: bool
+) -> None:
     options = re2.Options()
     options.case_sensitive = not ignore_case
     wanted = [bool(re2.search(regex, text, options)) for text in texts]
@@ -73,8 +82,17 @@ def test_many_texts_are_searched_as_each_is_alone(texts: Sequence[str], regex: s
 
 
 def test_a_text_is_not_found_across_two_names() -> None:
-    assert SearchTable(Strings.of(["ab", "cd", ""])).contains("bc").tolist() == [False, False, False]
-    assert SearchTable(Strings.of(["xa", "", "aa", "a"])).contains("aa").tolist() == [False, False, True, False]
+    assert SearchTable(Strings.of(["ab", "cd", ""])).contains("bc").tolist() == [
+        False,
+        False,
+        False,
+    ]
+    assert SearchTable(Strings.of(["xa", "", "aa", "a"])).contains("aa").tolist() == [
+        False,
+        False,
+        True,
+        False,
+    ]
     assert SearchTable(Strings.of([])).contains("a").tolist() == []
 
 
@@ -110,7 +128,11 @@ def test_rows_are_searched_by_their_own_name_and_with_a_slash_by_their_path() ->
     paths = result.paths(range(len(result)))
 
     def found(text: str, *, regex: bool = False) -> list[str]:
-        return [path for path, hit in zip(paths, result.search(text, regex=regex).tolist(), strict=True) if hit]
+        return [
+            path
+            for path, hit in zip(paths, result.search(text, regex=regex).tolist(), strict=True)
+            if hit
+        ]
 
     assert found("CONV") == ["conv", "net/conv"]
     assert found("net/conv") == ["net/conv", "net/conv/w"]
@@ -135,12 +157,17 @@ def test_scope_paths_stand_in_the_byte_order_of_whole_names(profile: Profile) ->
 
 @few
 @given(st.data(), st.sampled_from([("a", "ab", "b", "a0"), ("a", "a-", "a-b", "a.c", "a!", "b")]))
-def test_ranks_of_scopes_are_the_byte_order_of_their_paths(data: st.DataObject, names: tuple[str, ...]) -> None:
+def test_ranks_of_scopes_are_the_byte_order_of_their_paths(
+    data: st.DataObject, names: tuple[str, ...]
+) -> None:
     paths: list[str] = []
     parents: list[int] = []
     words: list[int] = []
     for _ in range(data.draw(st.integers(1, 25))):
-        parent, word = data.draw(st.integers(-1, len(paths) - 1)), data.draw(st.integers(0, len(names) - 1))
+        parent, word = (
+            data.draw(st.integers(-1, len(paths) - 1)),
+            data.draw(st.integers(0, len(names) - 1)),
+        )
         path = f"{paths[parent]}/{names[word]}" if parent >= 0 else names[word]
         if path not in paths:
             paths.append(path)

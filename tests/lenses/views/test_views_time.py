@@ -70,9 +70,18 @@ def test_every_trace_adds_up_in_every_view(path: Path) -> None:
 
 
 @few
-@given(call_trees(), st.sampled_from(VIEWS), st.sampled_from([None, "average", "0", "1"]), st.booleans())
-def test_every_call_tree_adds_up(record: Profile, view: str, step_: str | None, displayed: bool) -> None:
-    options = ViewsOptions(view=view, step=step_, account_displayed_op_only=displayed, hide_name_regexes=("mm",))
+@given(
+    call_trees(),
+    st.sampled_from(VIEWS),
+    st.sampled_from([None, "average", "0", "1"]),
+    st.booleans(),
+)
+def test_every_call_tree_adds_up(
+    record: Profile, view: str, step_: str | None, displayed: bool
+) -> None:
+    options = ViewsOptions(
+        view=view, step=step_, account_displayed_op_only=displayed, hide_name_regexes=("mm",)
+    )
     result = ViewEngine(record).analyze(options)
     for field in TIMES:
         own = result.exact(field)
@@ -89,7 +98,10 @@ def rows_of(result: ViewResult) -> dict[str, dict[str, int]]:
     for row, name in enumerate(names):
         parent = int(result.parent[row])
         key = f"{names[parent]} > {name}" if parent > 0 else name
-        found[key] = {field: int(result.column(field)[row]) for field in (*TIMES, *(f"total_{t}" for t in TIMES))}
+        found[key] = {
+            field: int(result.column(field)[row])
+            for field in (*TIMES, *(f"total_{t}" for t in TIMES))
+        }
     return found
 
 
@@ -126,7 +138,12 @@ def test_rows_say_their_kind() -> None:
     }  # fmt: skip
     nodes = result.to_json()["nodes"]
     assert [node["kind"] for node in nodes] == result.kind_words(every)
-    assert "kind" not in ViewEngine(gpu_trace()).analyze(ViewsOptions(view="op", compat="tfprof")).to_json()["nodes"][0]
+    assert (
+        "kind"
+        not in ViewEngine(gpu_trace())
+        .analyze(ViewsOptions(view="op", compat="tfprof"))
+        .to_json()["nodes"][0]
+    )
 
 
 def test_a_profile_with_a_device_is_read_by_device_time_and_one_without_by_host_time() -> None:
@@ -185,7 +202,9 @@ def test_steps_stand_last_and_wrappers_where_their_self_time_puts_them() -> None
 def module_trace() -> Profile:
     """A module in a step, and one outside every range, with an op in each."""
 
-    def frame(name: str, start: float, duration: float, number: int, parent: int) -> dict[str, object]:
+    def frame(
+        name: str, start: float, duration: float, number: int, parent: int
+    ) -> dict[str, object]:
         args = {"Python id": number, "Python parent id": parent, "Python module id": 0}
         return range_(f"nn.Module: {name}", start, duration, cat="python_function", **args)
 

@@ -34,7 +34,11 @@ def check_consistent(tree: Tree) -> None:
     for row in range(len(tree)):
         above = ancestors(tree.parent, row)
         assert tree.depth[row] == len(above)
-        inside = {other for other in range(len(tree)) if row == other or row in ancestors(tree.parent, other)}
+        inside = {
+            other
+            for other in range(len(tree))
+            if row == other or row in ancestors(tree.parent, other)
+        }
         assert inside == set(range(row, int(tree.end[row])))
 
 
@@ -54,7 +58,9 @@ def test_preorder_lays_siblings_out_by_rank(parent: Ints, random: object) -> Non
 @given(forests(), st.data())
 def test_sums_cover_the_subtree(parent: Ints, data: st.DataObject) -> None:
     tree = built(parent)
-    values = np.array(data.draw(st.lists(st.integers(-9, 9), min_size=len(tree), max_size=len(tree))), np.int64)
+    values = np.array(
+        data.draw(st.lists(st.integers(-9, 9), min_size=len(tree), max_size=len(tree))), np.int64
+    )
     for row, total in enumerate(tree.sums(values).tolist()):
         assert total == values[row : tree.end[row]].sum()
     some = data.draw(st.lists(st.integers(0, len(tree) - 1), max_size=5))
@@ -65,7 +71,9 @@ def test_sums_cover_the_subtree(parent: Ints, data: st.DataObject) -> None:
 
 @few
 @given(forests(), st.data())
-def test_rows_below_a_hidden_row_move_up_to_the_nearest_that_stays(parent: Ints, data: st.DataObject) -> None:
+def test_rows_below_a_hidden_row_move_up_to_the_nearest_that_stays(
+    parent: Ints, data: st.DataObject
+) -> None:
     tree = built(parent)
     mask = np.array(data.draw(st.lists(st.booleans(), min_size=len(tree), max_size=len(tree))))
     mask[0] = True
@@ -90,20 +98,30 @@ def test_below_says_whether_a_row_above_is_marked(parent: Ints, data: st.DataObj
 @given(forests(), st.data())
 def test_sorting_moves_whole_subtrees(parent: Ints, data: st.DataObject) -> None:
     tree = built(parent)
-    key = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(tree), max_size=len(tree))), np.int64)
+    key = np.array(
+        data.draw(st.lists(st.integers(0, 3), min_size=len(tree), max_size=len(tree))), np.int64
+    )
     ordered, rows = tree.sort([key])
     check_consistent(ordered)
     assert rows[ordered.parent[1:]].tolist() == tree.parent[rows[1:]].tolist()
     for row in range(len(ordered)):
-        children = [int(rows[child]) for child in range(len(ordered)) if ordered.parent[child] == row]
+        children = [
+            int(rows[child]) for child in range(len(ordered)) if ordered.parent[child] == row
+        ]
         assert children == sorted(children, key=lambda child: (key[child], child))
 
 
 @few
-@given(st.lists(st.tuples(st.integers(-(1 << 62), 1 << 62), st.integers(-3, 3)), min_size=1, max_size=20))
+@given(
+    st.lists(
+        st.tuples(st.integers(-(1 << 62), 1 << 62), st.integers(-3, 3)), min_size=1, max_size=20
+    )
+)
 def test_keys_too_wide_for_one_number_are_sorted_too(keys: list[tuple[int, int]]) -> None:
     wide, narrow = (np.array(column, np.int64) for column in zip(*keys, strict=True))
-    assert stable_order([narrow, wide]).tolist() == sorted(range(len(keys)), key=lambda i: (narrow[i], wide[i]))
+    assert stable_order([narrow, wide]).tolist() == sorted(
+        range(len(keys)), key=lambda i: (narrow[i], wide[i])
+    )
 
 
 def test_a_deep_tree_needs_no_recursion() -> None:

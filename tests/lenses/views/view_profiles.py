@@ -57,7 +57,11 @@ class Node:
 
 
 def profile(
-    nodes: list[Node], *, steps: tuple[int, ...] = (0,), tick_ps: int = 1_000_000, nested: bool = False
+    nodes: list[Node],
+    *,
+    steps: tuple[int, ...] = (0,),
+    tick_ps: int = 1_000_000,
+    nested: bool = False,
 ) -> Profile:
     """A valid profile of the nodes."""
     text = StringBuilder()
@@ -82,7 +86,9 @@ def profile(
             op_type_end=np.cumsum([1 + len(node.types) for node in nodes], dtype=np.int64),
             input_end=np.cumsum([len(node.inputs) for node in nodes], dtype=np.int64),
         ),
-        op_types=OpTypes(type=np.array([text(t) for node in nodes for t in (node.op, *node.types)], np.int32)),
+        op_types=OpTypes(
+            type=np.array([text(t) for node in nodes for t in (node.op, *node.types)], np.int32)
+        ),
         inputs=Inputs(source=np.array([i for node in nodes for i in node.inputs], np.int32)),
         scopes=scopes,
         frames=frames,
@@ -126,7 +132,9 @@ def _scopes(paths: list[str], text: StringBuilder) -> tuple[Scopes, list[int]]:
     return Scopes(parent=np.array([p for p, _ in rows], np.int32), name=names), own
 
 
-def _traces(stacks: list[tuple[Frame, ...]], text: StringBuilder) -> tuple[Frames, Traces, list[int]]:
+def _traces(
+    stacks: list[tuple[Frame, ...]], text: StringBuilder
+) -> tuple[Frames, Traces, list[int]]:
     lines: dict[Frame, int] = {}
     index: dict[tuple[Frame, ...], int] = {}
     rows: list[tuple[int, int]] = []
@@ -144,12 +152,20 @@ def _traces(stacks: list[tuple[Frame, ...]], text: StringBuilder) -> tuple[Frame
         line=np.array([line for _, line, _ in lines], np.int32),
         function=np.array([text(function) for _, _, function in lines], np.int32),
     )
-    return frames, Traces(parent=np.array([p for p, _ in rows], np.int32), frame=np.array([f for _, f in rows])), own
+    return (
+        frames,
+        Traces(
+            parent=np.array([p for p, _ in rows], np.int32), frame=np.array([f for _, f in rows])
+        ),
+        own,
+    )
 
 
 _PARTS = st.sampled_from(["a", "b", "a-b", "", "gradients", "a_grad", "é", "x.y"])
 _NAMES = st.lists(_PARTS, min_size=1, max_size=4).map("/".join)
-_FRAMES = st.tuples(st.sampled_from(["m.py", "d/m.py", "n.py"]), st.integers(1, 3), st.sampled_from(["f", "g" * 25]))
+_FRAMES = st.tuples(
+    st.sampled_from(["m.py", "d/m.py", "n.py"]), st.integers(1, 3), st.sampled_from(["f", "g" * 25])
+)
 _FIGURE = st.integers(0, 1 << 40)
 
 
@@ -182,14 +198,20 @@ def call_trees(draw: st.DrawFn) -> Profile:
     """Ops that call ops, launch kernels and call the runtime; some kernels have no launch."""
     nodes: list[Node] = []
     for place in range(draw(st.integers(1, 12))):
-        kind = draw(st.sampled_from([NodeKind.OP, NodeKind.OP, NodeKind.SCOPE, NodeKind.DEVICE, NodeKind.RUNTIME]))
+        kind = draw(
+            st.sampled_from(
+                [NodeKind.OP, NodeKind.OP, NodeKind.SCOPE, NodeKind.DEVICE, NodeKind.RUNTIME]
+            )
+        )
         hosts = [i for i in range(place) if nodes[i].kind in (NodeKind.OP, NodeKind.SCOPE)]
         caller = draw(st.sampled_from([-1, *hosts]))
         name = draw(st.sampled_from(["mul", "add", "mm"]))
         scope = f"{nodes[caller].scope}/{name}" if caller >= 0 else name
         host, device = (0, draw(_FIGURE)) if kind == NodeKind.DEVICE else (draw(_FIGURE), 0)
         runs = ((draw(st.integers(0, 1)), draw(st.integers(1, 3)), host, device),)
-        nodes.append(Node(name, name, caller=caller, kind=kind, scope=scope, runs=runs, bytes=draw(_FIGURE)))
+        nodes.append(
+            Node(name, name, caller=caller, kind=kind, scope=scope, runs=runs, bytes=draw(_FIGURE))
+        )
     _add_called_time(nodes)
     return profile(nodes, nested=True, tick_ps=1000, steps=(0, 1))
 

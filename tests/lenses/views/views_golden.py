@@ -19,17 +19,27 @@ def cases(path: Path) -> list[dict[str, Any]]:
     """The recorded trees of one file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         found = [json.loads(line) for line in lines]
-    return [case for case in found if case["view"] in ("graph", "scope", "code", "op") and case["kind"] != "advise"]
+    return [
+        case
+        for case in found
+        if case["view"] in ("graph", "scope", "code", "op") and case["kind"] != "advise"
+    ]
 
 
 def options(case: dict[str, Any], **changes: Any) -> ViewsOptions:
     """The options of a case, in tfprof's ways."""
-    chosen = {k: tuple(v) if isinstance(v, list) else v for k, v in case["options"].items() if k in OPTIONS}
+    chosen = {
+        k: tuple(v) if isinstance(v, list) else v
+        for k, v in case["options"].items()
+        if k in OPTIONS
+    }
     chosen["step"] = str(chosen["step"])
     for kind in ("timeline", "pprof"):
         if kind in case.get("want", ()):
             chosen["output"] = f"{kind}:outfile=F"
-    return ViewsOptions(**{**chosen, "view": case["view"], "compat": "tfprof", "detail": case["detail"], **changes})
+    return ViewsOptions(
+        **{**chosen, "view": case["view"], "compat": "tfprof", "detail": case["detail"], **changes}
+    )
 
 
 def answer(engine: ViewEngine, case: dict[str, Any]) -> dict[str, Any]:
@@ -38,7 +48,9 @@ def answer(engine: ViewEngine, case: dict[str, Any]) -> dict[str, Any]:
 
 def comparer(shared: Path) -> Any:
     """The comparison that lies beside the recorded answers."""
-    spec = importlib.util.spec_from_file_location("golden_compare", shared / "golden/tfprof/compare.py")
+    spec = importlib.util.spec_from_file_location(
+        "golden_compare", shared / "golden/tfprof/compare.py"
+    )
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -31,7 +31,9 @@ def _of_core(core: Core) -> list[Problem]:
     return problems
 
 
-_WRITE_HLO = "Profile again without compiling for the CPU in the same process, so that the HLO is written"
+_WRITE_HLO = (
+    "Profile again without compiling for the CPU in the same process, so that the HLO is written"
+)
 _CORE_PROBLEMS = (
     (
         "dcn_ops_unidentified",

@@ -38,7 +38,9 @@ from stepscope.model.arrays import Bools
 from stepscope.model.incore import InCore
 
 
-def analyze(records: InCore | Sequence[InCore], options: InCoreOptions | None = None) -> InCoreResult:
+def analyze(
+    records: InCore | Sequence[InCore], options: InCoreOptions | None = None
+) -> InCoreResult:
     """Analyses one record, or the runs of several records as pairs.
 
     Raises:

@@ -155,7 +155,9 @@ def _functions(record: InCore, lengths: I64) -> dict[int, FunctionCost]:
     distinct, order, first = _groups(record.tasks.function)
     ordered = lengths[order]
     rows = np.diff(first, append=len(ordered)).tolist()
-    total, low, high = (f.reduceat(ordered, first).tolist() for f in (np.add, np.minimum, np.maximum))
+    total, low, high = (
+        f.reduceat(ordered, first).tolist() for f in (np.add, np.minimum, np.maximum)
+    )
     costs: dict[int, FunctionCost] = {}
     for index, *figures in zip(distinct.tolist(), rows, total, low, high, strict=True):
         if index >= 0:

@@ -24,7 +24,9 @@ def capture_document(record: InCore, capture: Capture) -> Json:
         "edges_unique": capture.edges,
         f"aicore_window_{unit}": _window(capture.kernel_window),
         f"dispatch_finish_window_{unit}": _window(capture.scheduler_window),
-        "per_func_rows": {str(n): _function(cost, unit) for n, cost in sorted(capture.functions.items())},
+        "per_func_rows": {
+            str(n): _function(cost, unit) for n, cost in sorted(capture.functions.items())
+        },
         f"busy_{unit}_per_core": _busy(record, capture.busy),
     }
     if len(capture.launches) == 1:
@@ -35,7 +37,8 @@ def capture_document(record: InCore, capture: Capture) -> Json:
     else:
         answer["launches"] = [_launch(record, launch) for launch in capture.launches]
     answer["losses"] = [
-        {"where": x.where, "what": x.what, "count": x.count, "remedy": x.remedy} for x in record.header.losses
+        {"where": x.where, "what": x.what, "count": x.count, "remedy": x.remedy}
+        for x in record.header.losses
     ]
     return answer
 
@@ -70,7 +73,10 @@ def _busy(record: InCore, busy: dict[int, int]) -> Json:
     if record.slot_map != NAMED_CORES:
         return {str(core): length for core, length in busy.items()}
     cores = record.cores
-    names = {slot: record.text(name) for slot, name in zip(cores.slot.tolist(), cores.name.tolist(), strict=True)}
+    names = {
+        slot: record.text(name)
+        for slot, name in zip(cores.slot.tolist(), cores.name.tolist(), strict=True)
+    }
     return {names[core]: length for core, length in busy.items()}
 
 

@@ -37,7 +37,13 @@ class Collective:
     first_release: Bools
 
 
-DURATIONS = ("arrival_skew", "first_release_service", "release_skew", "full_release_tail", "early_core_residence")
+DURATIONS = (
+    "arrival_skew",
+    "first_release_service",
+    "release_skew",
+    "full_release_tail",
+    "early_core_residence",
+)
 
 
 def diagnose(arrival: U64, release: U64, members: Bools) -> Collective:

@@ -81,7 +81,14 @@ def _own_runs(record: InCore) -> Iterator[Row]:
 
 def _as_member(record: InCore, merged: Row | None) -> Iterator[Row]:
     if merged and record.pair >= 0:
-        yield {"run": -1, "pair": record.pair, "variant": Variant.MERGED, "order": "", **_setup(record), **merged}
+        yield {
+            "run": -1,
+            "pair": record.pair,
+            "variant": Variant.MERGED,
+            "order": "",
+            **_setup(record),
+            **merged,
+        }
 
 
 def _setup(record: InCore) -> Row:

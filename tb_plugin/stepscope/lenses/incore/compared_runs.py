@@ -62,21 +62,30 @@ def run_figures(result: InCoreResult, other: InCoreResult) -> dict[RunKey, RunFi
             found.update(_run(RunKey(*place, named), record, lengths, row))
     deltas = {pair.number: pair.total_delta for pair in pair_up(record, lengths.total)}
     complete = {number: delta for number, delta in deltas.items() if delta is not None}
-    return found | {RunKey("pair", n, MERGED_AGAINST_SPLIT): RunFigure(delta, {}) for n, delta in complete.items()}
+    return found | {
+        RunKey("pair", n, MERGED_AGAINST_SPLIT): RunFigure(delta, {})
+        for n, delta in complete.items()
+    }
 
 
-def _run(key: RunKey, record: InCore, lengths: RunParts, row: int) -> Iterator[tuple[RunKey, RunFigure]]:
+def _run(
+    key: RunKey, record: InCore, lengths: RunParts, row: int
+) -> Iterator[tuple[RunKey, RunFigure]]:
     words = {name: record.text(int(getattr(record.runs, name)[row])) for name in _SETUP}
     setup = {"variant": Variant(int(record.runs.variant[row])).name.lower(), **words}
     for part in _PARTS:
-        figure = RunFigure(int(getattr(lengths, part)[row]), {name: word for name, word in setup.items() if word})
+        figure = RunFigure(
+            int(getattr(lengths, part)[row]), {name: word for name, word in setup.items() if word}
+        )
         yield key._replace(phase=key.phase + part), figure
 
 
 def _with_runs(result: InCoreResult, other: InCoreResult) -> InCore:
     """The record, with what it is to its pair among its runs where the other result has something of that pair too."""
     record = result.record
-    shared = record.pair >= 0 and (record.pair == other.record.pair or record.pair in other.record.runs.pair)
+    shared = record.pair >= 0 and (
+        record.pair == other.record.pair or record.pair in other.record.runs.pair
+    )
     merged = merged_run(result.phases) if shared and record.variant == "merged" else None
     return combine([record], [merged]) if shared and (merged or len(record.runs)) else record
 

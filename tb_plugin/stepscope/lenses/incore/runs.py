@@ -65,7 +65,8 @@ def parts(runs: Runs) -> RunParts:
         consumer=difference(runs.consumer_end, runs.consumer_start),
         three_term_applies=starts_first & ends_first,
         total=difference(last, first),
-        ordered=(runs.producer_start <= runs.producer_end) & (runs.consumer_start <= runs.consumer_end),
+        ordered=(runs.producer_start <= runs.producer_end)
+        & (runs.consumer_start <= runs.consumer_end),
     )
 
 

@@ -137,7 +137,9 @@ def _starved(rows: Tasks, ready: I64, *, cores: int, whole: Tasks) -> int:
     times = np.concatenate((rows.start, rows.end, ready[waiting], rows.dispatch[waiting]))
     count, waits = len(rows), len(waiting)
     busy = np.concatenate((np.ones(count), -np.ones(count), np.zeros(2 * waits))).astype(np.int64)
-    pending = np.concatenate((np.zeros(2 * count), np.ones(waits), -np.ones(waits))).astype(np.int64)
+    pending = np.concatenate((np.zeros(2 * count), np.ones(waits), -np.ones(waits))).astype(
+        np.int64
+    )
 
     order = np.argsort(times, kind="stable")
     ordered = np.clip(times[order], first, last)

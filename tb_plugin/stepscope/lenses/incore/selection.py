@@ -23,7 +23,9 @@ def one_invocation(record: InCore, invocation: int) -> InCore:
             remedy="Count from 0",
         )
     row = invocation if len(record.masks) > 1 else 0
-    participating, participating_end = _row(record.participating, record.masks.participating_end, row)
+    participating, participating_end = _row(
+        record.participating, record.masks.participating_end, row
+    )
     producers, producers_end = _row(record.producers, record.masks.producers_end, row)
     ahead = _launch(record, invocation) * record.checks.per_invocation
     return dataclasses.replace(
@@ -56,4 +58,6 @@ def _row(slots: SlotList, end: np.ndarray, row: int) -> tuple[SlotList, np.ndarr
 def _bounds(bounds: TaskBounds, invocation: int) -> TaskBounds:
     if len(bounds) < 2:
         return bounds
-    return TaskBounds(start=bounds.start[invocation : invocation + 1], end=bounds.end[invocation : invocation + 1])
+    return TaskBounds(
+        start=bounds.start[invocation : invocation + 1], end=bounds.end[invocation : invocation + 1]
+    )

@@ -27,10 +27,15 @@ def swimlane(record: InCore) -> Json:
         "unit": record.unit,
         "task_ids": [str(number) for number in ids.tolist()],
         "functions": [record.text(name) for name in record.functions.name.tolist()],
-        "cores": [{"core": s, "name": record.text(n), "engine": Engine(e).name.lower()} for s, n, e in cores],
+        "cores": [
+            {"core": s, "name": record.text(n), "engine": Engine(e).name.lower()}
+            for s, n, e in cores
+        ],
         "rows": {
             "task": task.tolist(),
-            **{name: getattr(tasks, name).tolist() for name in ("core", "start", "end", "function")},
+            **{
+                name: getattr(tasks, name).tolist() for name in ("core", "start", "end", "function")
+            },
         },
         "activities": {
             "lanes": [record.text(name) for name in lanes.tolist()],
@@ -54,7 +59,11 @@ def task_document(record: InCore, task_id: str) -> Json:
     number = np.uint64(known or 0)
     which = np.flatnonzero(record.tasks.task == number)
     if known is None or not len(which):
-        raise OptionError(f"no task {task_id!r:.40}", where="incore, option task", remedy="Give an id of task_bounds")
+        raise OptionError(
+            f"no task {task_id!r:.40}",
+            where="incore, option task",
+            remedy="Give an id of task_bounds",
+        )
     edges = record.dependencies
     before = np.unique(edges.predecessor[edges.successor == number])
     after = np.unique(edges.successor[edges.predecessor == number])
@@ -77,7 +86,9 @@ def _function(record: InCore, row: int) -> str | None:
 
 def _row(record: InCore, index: int) -> Json:
     values = {name: int(getattr(record.tasks, name)[index]) for name in ("core", "start", "end")}
-    later = {name: int(getattr(record.tasks, name)[index]) for name in ("receive", "dispatch", "finish")}
+    later = {
+        name: int(getattr(record.tasks, name)[index]) for name in ("receive", "dispatch", "finish")
+    }
     return {**values, **{name: value if value >= 0 else None for name, value in later.items()}}
 
 
@@ -87,7 +98,12 @@ def _neighbour(record: InCore, task: int) -> Json:
     if not len(which):
         return {"id": str(task), "function": None, "start": None, "end": None}
     start, end = int(record.tasks.start[which].min()), int(record.tasks.end[which].max())
-    return {"id": str(task), "function": _function(record, int(which[0])), "start": start, "end": end}
+    return {
+        "id": str(task),
+        "function": _function(record, int(which[0])),
+        "start": start,
+        "end": end,
+    }
 
 
 def _last_end(record: InCore, tasks: NDArray[np.uint64]) -> int | None:

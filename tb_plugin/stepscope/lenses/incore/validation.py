@@ -57,7 +57,9 @@ class Verdict:
     usable: Bools
 
 
-def validate(record: InCore, boundaries: Sequence[Boundary], participating: Mask, producers: Mask) -> Verdict:
+def validate(
+    record: InCore, boundaries: Sequence[Boundary], participating: Mask, producers: Mask
+) -> Verdict:
     """Checks masks, missing and unordered stamps, and rows left over from other launches.
 
     Where the masks themselves are in conflict it cannot be said which stamps a row owes, so its rows are not judged.
@@ -70,9 +72,15 @@ def validate(record: InCore, boundaries: Sequence[Boundary], participating: Mask
     missing, unordered = _check_rows(matrix, boundaries, active & known)
     conflicts = _present(_mask_problems(record, boundaries, participating, producers, active))
     settled = ~_concerned(conflicts, len(matrix))[:, None]
-    rows = (*foreign, SlotProblem("ZERO_TIMESTAMP", missing), SlotProblem("ROW_NOT_MONOTONIC", unordered))
+    rows = (
+        *foreign,
+        SlotProblem("ZERO_TIMESTAMP", missing),
+        SlotProblem("ROW_NOT_MONOTONIC", unordered),
+    )
     problems = _present((*conflicts, *(SlotProblem(p.code, p.slots & settled) for p in rows)))
-    warnings = _present((SlotProblem("INACTIVE_ROW_WRITTEN", written & ~active), _unmapped(record, active)))
+    warnings = _present(
+        (SlotProblem("INACTIVE_ROW_WRITTEN", written & ~active), _unmapped(record, active))
+    )
     return Verdict(problems, warnings, not written.any(), ~_concerned(problems, len(matrix)))
 
 
@@ -119,7 +127,9 @@ def _foreign_rows(record: InCore, matrix: U64, written: Bools) -> Iterator[SlotP
             column.view(np.uint64)[index] for column in (checks.per_invocation, checks.per_slot)
         )
         expected = checks.base[index : index + 1] + invocations * per_invocation + slots * per_slot
-        yield SlotProblem(_CHECK_CODES[CheckKind(kind)], written & (matrix[:, :, checks.word[index]] != expected))
+        yield SlotProblem(
+            _CHECK_CODES[CheckKind(kind)], written & (matrix[:, :, checks.word[index]] != expected)
+        )
 
 
 def _launches(record: InCore) -> U64:
@@ -133,7 +143,11 @@ def _launches(record: InCore) -> U64:
 
 
 def _mask_problems(
-    record: InCore, boundaries: Sequence[Boundary], participating: Mask, producers: Mask, active: Bools
+    record: InCore,
+    boundaries: Sequence[Boundary],
+    participating: Mask,
+    producers: Mask,
+    active: Bools,
 ) -> Iterator[SlotProblem]:
     conflict = np.broadcast_to(producers.slots, active.shape) & ~active
     for boundary in boundaries:

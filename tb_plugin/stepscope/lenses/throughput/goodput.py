@@ -112,7 +112,9 @@ def _job(name: str, records: Sequence[Throughput]) -> dict[str, Any]:
     }
 
 
-def _attempt(index: int, attempt: Sequence[RankAttempt], timeline: _Timeline, lost: int) -> dict[str, Any]:
+def _attempt(
+    index: int, attempt: Sequence[RankAttempt], timeline: _Timeline, lost: int
+) -> dict[str, Any]:
     return {
         "attempt": index,
         "start_ns": str(int(timeline.edges[0])),

@@ -85,7 +85,9 @@ def rank_attempts(record: Throughput) -> list[RankAttempt]:
 
 def _spans(record: Throughput) -> list[tuple[str, int, int]]:
     spans = []
-    for kind, start, end in zip(record.spans.kind, record.spans.start_ns, record.spans.end_ns, strict=True):
+    for kind, start, end in zip(
+        record.spans.kind, record.spans.start_ns, record.spans.end_ns, strict=True
+    ):
         if end > start:
             spans.append((record.strings[int(kind)], int(start), int(end)))
     return spans

@@ -40,12 +40,18 @@ UNCLEAR: Words = (
 _SPANS: dict[str, Words] = {
     "compile": ("Compilation", "No outputs arrive while the program is compiled."),
     "checkpoint": ("Checkpoint", "The host writes a checkpoint and receives no outputs."),
-    "evaluation": ("Evaluation", "No training samples are counted during evaluation; training itself is not slower."),
+    "evaluation": (
+        "Evaluation",
+        "No training samples are counted during evaluation; training itself is not slower.",
+    ),
     "profile": (
         "Profiling",
         "The profiler starts, or stores a trace, and no samples are counted. Profiled steps may be slower too.",
     ),
-    "pause": ("Pause", "No samples are counted between two blocks of training. The source does not say why."),
+    "pause": (
+        "Pause",
+        "No samples are counted between two blocks of training. The source does not say why.",
+    ),
 }
 
 

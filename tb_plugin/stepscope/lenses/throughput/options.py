@@ -16,9 +16,15 @@ class ThroughputOptions:
         OptionError: A value is out of its range.
     """
 
-    smoothing: float | None = option(None, "Weight of the previous Rate, 0 to 1; as recorded when not given")
-    sample_steps: int | None = option(None, "Ask for Rate every N steps, not at the recorded moments")
-    sample_seconds: float | None = option(None, "Ask for Rate every N seconds, not at the recorded moments")
+    smoothing: float | None = option(
+        None, "Weight of the previous Rate, 0 to 1; as recorded when not given"
+    )
+    sample_steps: int | None = option(
+        None, "Ask for Rate every N steps, not at the recorded moments"
+    )
+    sample_seconds: float | None = option(
+        None, "Ask for Rate every N seconds, not at the recorded moments"
+    )
     figures: str = option(
         "auto",
         "Rates computed from the marks, or as the source states them",
@@ -26,7 +32,9 @@ class ThroughputOptions:
     )
     warm_up: int = option(0, "First steps that the windowed and training-only averages leave out")
     window: int = option(100, "Steps of the windowed average")
-    points: int | None = option(None, "At most about so many points per series, extremes kept; all when not given")
+    points: int | None = option(
+        None, "At most about so many points per series, extremes kept; all when not given"
+    )
     disturbances: bool = option(True, "Look for what disturbed the run")
 
     def __post_init__(self) -> None:
@@ -38,7 +46,9 @@ class ThroughputOptions:
         _check("window", self.window, 1, 2**53)
         _check("points", self.points, 4, 2**53)
         if self.figures not in ("auto", "computed", "reported"):
-            raise OptionError(f"figures is {self.figures!r}", remedy="Choose auto, computed or reported")
+            raise OptionError(
+                f"figures is {self.figures!r}", remedy="Choose auto, computed or reported"
+            )
         if self.sample_steps is not None and self.sample_seconds is not None:
             raise OptionError("both sample_steps and sample_seconds", remedy="Choose one of them")
 

@@ -35,8 +35,15 @@ def blocks(profile: Profile) -> Blocks:
     order = np.lexsort((events.delta_bytes < 0, events.time_ticks, events.address, events.device))
     order = order[events.delta_bytes[order] != 0]
     before, after = order[:-1], order[1:]
-    same = (events.device[before] == events.device[after]) & (events.address[before] == events.address[after])
-    pair = same & (events.address[after] != 0) & (events.delta_bytes[before] > 0) & (events.delta_bytes[after] < 0)
+    same = (events.device[before] == events.device[after]) & (
+        events.address[before] == events.address[after]
+    )
+    pair = (
+        same
+        & (events.address[after] != 0)
+        & (events.delta_bytes[before] > 0)
+        & (events.delta_bytes[after] < 0)
+    )
     release = np.full(len(events), -1, np.int64)
     release[before[pair]] = after[pair]
     taken = order[events.delta_bytes[order] > 0]
@@ -64,7 +71,9 @@ class Allocated:
         found: list[int] = np.unique(self._profile.allocations.device).tolist()
         return found
 
-    def ops(self, device: int, start: int | None = None, end: int | None = None) -> list[dict[str, Any]]:
+    def ops(
+        self, device: int, start: int | None = None, end: int | None = None
+    ) -> list[dict[str, Any]]:
         """What each op allocated and released itself, and with the ops that it called; the largest first.
 
         Args:
@@ -82,11 +91,18 @@ class Allocated:
         zero = dict.fromkeys(own, 0)
         found = []
         for i, number in enumerate(names.tolist()):
-            mine = {key: int(values[at[number]]) for key, values in own.items()} if number in at else zero
+            mine = (
+                {key: int(values[at[number]]) for key, values in own.items()}
+                if number in at
+                else zero
+            )
             row = {f"self_{key}": value for key, value in mine.items()}
             row |= {key: int(values[i]) for key, values in total.items()} if number >= 0 else mine
             found.append({"name": self._profile.strings[number] if number >= 0 else NO_OP} | row)
-        return sorted(found, key=lambda row: (-row["self_allocated_bytes"], -row["allocated_bytes"], row["name"]))
+        return sorted(
+            found,
+            key=lambda row: (-row["self_allocated_bytes"], -row["allocated_bytes"], row["name"]),
+        )
 
     def events(
         self, device: int, start: int | None = None, end: int | None = None, least_bytes: int = 0
@@ -96,10 +112,17 @@ class Allocated:
         known = np.where(found.taken >= 0, found.taken, found.given)
         size = np.abs(events.delta_bytes[known])
         inside = self._in(start, end)
-        touched = (inside[found.taken] & (found.taken >= 0)) | (inside[found.given] & (found.given >= 0))
-        rows = np.flatnonzero((events.device[known] == self._places[device]) & touched & (size >= least_bytes))
+        touched = (inside[found.taken] & (found.taken >= 0)) | (
+            inside[found.given] & (found.given >= 0)
+        )
+        rows = np.flatnonzero(
+            (events.device[known] == self._places[device]) & touched & (size >= least_bytes)
+        )
         largest = rows[np.lexsort((events.time_ticks[known[rows]], -size[rows]))][:MAX_EVENTS]
-        return {"count": len(rows), "events": [self._block(int(i), int(size[i])) for i in largest.tolist()]}
+        return {
+            "count": len(rows),
+            "events": [self._block(int(i), int(size[i])) for i in largest.tolist()],
+        }
 
     def _block(self, row: int, size: int) -> dict[str, Any]:
         events, tick = self._profile.allocations, self._profile.tick_ps
@@ -112,7 +135,9 @@ class Allocated:
             "caller": self._caller(taken if taken >= 0 else given),
             "allocated_ps": times[0],
             "released_ps": times[1],
-            "held_ps": times[1] - times[0] if times[0] is not None and times[1] is not None else None,
+            "held_ps": times[1] - times[0]
+            if times[0] is not None and times[1] is not None
+            else None,
         }
 
     def _caller(self, event: int) -> str:
@@ -147,7 +172,9 @@ class Allocated:
             pairs.append(event * len(self._profile.strings) + nodes.name[node])
             node = nodes.caller[node].astype(np.int64)
         found = np.unique(np.concatenate(pairs)) if pairs else np.empty(0, np.int64)
-        return found % max(len(self._profile.strings), 1), found // max(len(self._profile.strings), 1)
+        return found % max(len(self._profile.strings), 1), found // max(
+            len(self._profile.strings), 1
+        )
 
 
 def _sums(which: Ints, count: int, delta: Ints) -> dict[str, Ints]:

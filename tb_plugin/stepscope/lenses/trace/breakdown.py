@@ -61,7 +61,14 @@ def _spread(ordered: Ints) -> dict[str, Any]:
     """Shortest, median, 95th percentile (by nearest rank: real steps) and longest of ordered durations."""
     count = len(ordered)
     if not count:
-        return {"count": 0, "min_ps": None, "p50_ps": None, "p95_ps": None, "max_ps": None, "mean_ps": None}
+        return {
+            "count": 0,
+            "min_ps": None,
+            "p50_ps": None,
+            "p95_ps": None,
+            "max_ps": None,
+            "mean_ps": None,
+        }
     return {
         "count": count,
         "min_ps": int(ordered[0]),

@@ -58,7 +58,9 @@ def execution_categories(profile: Profile) -> Ints:
     if not len(lanes):
         return category
     lane = np.where(runs.lane >= 0, lanes.kind[runs.lane], LaneKind.HOST)
-    category = np.where((lane == LaneKind.ACCELERATOR) & (category == Category.CPU), Category.KERNEL, category)
+    category = np.where(
+        (lane == LaneKind.ACCELERATOR) & (category == Category.CPU), Category.KERNEL, category
+    )
     return np.where(lane == LaneKind.OTHER, NO_CATEGORY, category)
 
 
@@ -74,7 +76,9 @@ def node_categories(profile: Profile) -> Ints:
     communicates = on_device & _communicates(profile, named)
     category[communicates] = Category.COMMUNICATION
     # The host's range of a collective counts only where no work of a device is its own.
-    category[host & named.match(_COLLECTIVE_RANGE) & ~_callers(profile, communicates)] = Category.COMMUNICATION
+    category[host & named.match(_COLLECTIVE_RANGE) & ~_callers(profile, communicates)] = (
+        Category.COMMUNICATION
+    )
     category[on_device & named.match(MEMCPY)] = Category.MEMCPY
     category[on_device & named.match(MEMSET)] = Category.MEMSET
     category[step_nodes(profile)] = NO_CATEGORY
@@ -102,7 +106,11 @@ def _places(profile: Profile, text: str) -> list[int]:
 def _communicates(profile: Profile, named: _Names) -> Array:
     """Kernels of collectives: by their own attribute or name, or by the name of the op that launched them."""
     launcher = launchers(profile)
-    by_op = named.match(_COLLECTIVE_RANGE)[launcher] & (launcher >= 0) if len(launcher) else launcher >= 0
+    by_op = (
+        named.match(_COLLECTIVE_RANGE)[launcher] & (launcher >= 0)
+        if len(launcher)
+        else launcher >= 0
+    )
     found: Array = (attribute(profile, COLLECTIVE) >= 0) | named.match(_COLLECTIVE_KERNEL) | by_op
     return found
 
@@ -127,6 +135,8 @@ class _Names:
 
     def match(self, pattern: re.Pattern[str]) -> Array:
         """Which nodes have a name that starts as the pattern says."""
-        hits = np.fromiter((pattern.match(text) is not None for text in self._texts), bool, len(self._texts))
+        hits = np.fromiter(
+            (pattern.match(text) is not None for text in self._texts), bool, len(self._texts)
+        )
         found: Array = hits[self._place]
         return found

@@ -41,7 +41,15 @@ METRICS = {
 }
 """The metric that a comparison is read by and sorted by."""
 
-_OF_ONE_CALL = ("min_", "max_", "delay_p50_", "delay_p95_", "delay_max_", "blocks_per_sm", "occupancy")
+_OF_ONE_CALL = (
+    "min_",
+    "max_",
+    "delay_p50_",
+    "delay_p95_",
+    "delay_max_",
+    "blocks_per_sm",
+    "occupancy",
+)
 """Metrics of single calls, which do not grow with the number of steps."""
 
 
@@ -77,7 +85,9 @@ class OrderComparison:
         return {"path": self.path, "keys": self.keys}
 
 
-def compare(a: TraceResult, b: TraceResult, options: TraceOptions) -> TraceComparison | OrderComparison:
+def compare(
+    a: TraceResult, b: TraceResult, options: TraceOptions
+) -> TraceComparison | OrderComparison:
     """Compares two tables of the same kind, row by row.
 
     Sums are per step where the profiles have unequally many steps, as in comparisons of views.
@@ -119,7 +129,9 @@ def _rows_by_key(show: str, document: dict[str, Any], *, divisor: int) -> dict[s
     for row in _table(show, document):
         words = [str(row[column]) for column in KEYS[show] if row.get(column) not in (None, "")]
         metrics = {name: value for name, value in row.items() if _is_metric(show, name, value)}
-        rows[" ".join(words)] = {name: _per_step(name, value, divisor) for name, value in metrics.items()}
+        rows[" ".join(words)] = {
+            name: _per_step(name, value, divisor) for name, value in metrics.items()
+        }
     return rows
 
 

@@ -101,7 +101,9 @@ class CriticalPath:
         ticks = np.zeros(len(used), np.int64)
         np.add.at(ticks, which, duration)
         order = np.lexsort((duration, which))
-        longest = order[np.append(which[order][1:] != which[order][:-1], True)] if len(order) else order
+        longest = (
+            order[np.append(which[order][1:] != which[order][:-1], True)] if len(order) else order
+        )
         names = self._names(longest)
         counts = np.bincount(which, minlength=len(used)).tolist()
         rows = []
@@ -167,9 +169,18 @@ def _ends(graph: ReplayGraph) -> tuple[int, int]:
 
 def _chain(graph: ReplayGraph, point: int, until: int) -> list[tuple[int, int, int, int, int]]:
     """Start, end, kind, execution and lane of the segments before a point, the last first."""
-    time, kind, lane, run = graph.time.tolist(), graph.kind.tolist(), graph.lane.tolist(), graph.run.tolist()
+    time, kind, lane, run = (
+        graph.time.tolist(),
+        graph.kind.tolist(),
+        graph.lane.tolist(),
+        graph.run.tolist(),
+    )
     previous, launch, wait = graph.previous.tolist(), graph.launch.tolist(), graph.wait.tolist()
-    lag, launch_lag, wait_lag = graph.lag.tolist(), graph.launch_lag.tolist(), graph.wait_lag.tolist()
+    lag, launch_lag, wait_lag = (
+        graph.lag.tolist(),
+        graph.launch_lag.tolist(),
+        graph.wait_lag.tolist(),
+    )
     duration = graph.profile.executions.duration_ticks.tolist()
     segments: list[tuple[int, int, int, int, int]] = []
     while point >= 0 and time[point] > until:
@@ -226,7 +237,9 @@ def _innermost(profile: Profile, lane: int) -> tuple[Ints, Ints]:
     stack: list[tuple[int, int]] = []
     step_names = set(profile.steps.name.tolist())
     names = profile.nodes.name[runs.node[rows]][order].tolist()
-    listed = zip(start[order].tolist(), end[order].tolist(), rows[order].tolist(), names, strict=True)
+    listed = zip(
+        start[order].tolist(), end[order].tolist(), rows[order].tolist(), names, strict=True
+    )
     for begin, stop, row, name in listed:
         while stack and stack[-1][0] <= begin:
             until, _ = stack.pop()

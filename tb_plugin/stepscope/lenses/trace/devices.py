@@ -66,10 +66,14 @@ class DeviceSummary:
 
     def to_json(self) -> dict[str, Any]:
         """The summary as a document; utilization is the exact fraction busy / steps."""
-        return asdict(self) | {"utilization": [self.busy_ps, self.span_ps] if self.span_ps else None}
+        return asdict(self) | {
+            "utilization": [self.busy_ps, self.span_ps] if self.span_ps else None
+        }
 
 
-def device_summaries(profile: Profile, category: Ints, windows: StepWindows) -> tuple[DeviceSummary, ...]:
+def device_summaries(
+    profile: Profile, category: Ints, windows: StepWindows
+) -> tuple[DeviceSummary, ...]:
     """A summary of each device that runs kernels, over the steps."""
     runs = profile.executions
     steps = Spans.union(windows.start, windows.end)
@@ -96,7 +100,9 @@ def device_summaries(profile: Profile, category: Ints, windows: StepWindows) -> 
             kernels=int(np.count_nonzero(inside)),
             sm_efficiency=_efficiency(start, end, blocks[runs.node[rows]], steps),
             occupancy=_weighted(inside, occupancy[runs.node[rows]]),
-            tensor_cores=_tensor_cores((inside * tick)[computes[rows]], word[runs.node[rows]][computes[rows]]),
+            tensor_cores=_tensor_cores(
+                (inside * tick)[computes[rows]], word[runs.node[rows]][computes[rows]]
+            ),
         )
         found.append(summary)
     return tuple(found)
@@ -111,7 +117,11 @@ def _tensor_cores(inside_ps: Ints, word: Ints) -> TensorCoreTime | None:
 
 def _described(profile: Profile, name: str) -> tuple[str, int | None, str]:
     devices = profile.devices
-    rows = [row for row, text in enumerate(devices.name.tolist()) if text >= 0 and profile.strings[text] == name]
+    rows = [
+        row
+        for row, text in enumerate(devices.name.tolist())
+        if text >= 0 and profile.strings[text] == name
+    ]
     if not rows:
         return "", None, ""
     row = rows[0]
@@ -125,7 +135,10 @@ def numbers(profile: Profile, key: str) -> Floats:
     value = attribute(profile, key)
     used, place = np.unique(value, return_inverse=True)
     texts = [profile.strings[i] if i >= 0 else "" for i in used.tolist()]
-    parsed = [float(text) if re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", text) else np.nan for text in texts]
+    parsed = [
+        float(text) if re.fullmatch(r"\d+(\.\d+)?([eE][+-]?\d+)?", text) else np.nan
+        for text in texts
+    ]
     values = np.array(parsed, np.float64)
     values[np.isinf(values)] = np.nan
     found: Floats = values[place]
@@ -137,7 +150,11 @@ def _efficiency(start: Ints, end: Ints, blocks: Floats, steps: Spans) -> float |
     if not steps.total:
         return None
     parts = sm_efficiency(start, end, blocks, steps.start, steps.end)
-    return None if parts is None else float(min((parts * (steps.end - steps.start)).sum() / steps.total, 1))
+    return (
+        None
+        if parts is None
+        else float(min((parts * (steps.end - steps.start)).sum() / steps.total, 1))
+    )
 
 
 def sm_efficiency(start: Ints, end: Ints, blocks: Floats, from_: Ints, to: Ints) -> Floats | None:

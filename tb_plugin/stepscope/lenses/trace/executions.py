@@ -118,7 +118,10 @@ class Executions:
         return tables.kernels(self.profile, by_launch)
 
     def timeline(
-        self, start_ps: int | None = None, end_ps: int | None = None, width_px: int = DEFAULT_WIDTH_PX
+        self,
+        start_ps: int | None = None,
+        end_ps: int | None = None,
+        width_px: int = DEFAULT_WIDTH_PX,
     ) -> dict[str, Any]:
         """A window of the timeline for a picture of some pixels. Times are relative to the profile's anchor."""
         window = (self._ticks(start_ps), self._ticks(end_ps))
@@ -159,10 +162,17 @@ class Executions:
         if not devices:
             return answer | {"device": None, "ops": [], "blocks": {"count": 0, "events": []}}
         if device and device not in devices:
-            raise OptionError(f"no memory of {device!r}", where="device", remedy=f"Choose from {', '.join(devices)}")
+            raise OptionError(
+                f"no memory of {device!r}",
+                where="device",
+                remedy=f"Choose from {', '.join(devices)}",
+            )
         place = devices.index(device) if device else max(range(len(devices)), key=self._peak)
         window = (self._ticks(start_ps), self._ticks(end_ps))
-        ops, blocks = self._allocated.ops(place, *window), self._allocated.events(place, *window, least_bytes)
+        ops, blocks = (
+            self._allocated.ops(place, *window),
+            self._allocated.events(place, *window, least_bytes),
+        )
         return answer | {"device": devices[place], "ops": ops, "blocks": blocks}
 
     def _peak(self, place: int) -> int:

@@ -59,7 +59,9 @@ def hand_overs(profile: Profile, on_host: Array, main: int) -> HandOvers:
     return HandOvers(np.array(time, np.int64), np.array(lanes, np.int64), np.array(wait, np.int64))
 
 
-def _bursts(start: Ints, end: Ints, moments: Ints, in_op: Spans, least: int) -> list[tuple[int, int, int, int]]:
+def _bursts(
+    start: Ints, end: Ints, moments: Ints, in_op: Spans, least: int
+) -> list[tuple[int, int, int, int]]:
     """Last moment of the main thread, first and last of the other, and next of the main, for each wait."""
     if not len(moments) or not len(start):
         return []

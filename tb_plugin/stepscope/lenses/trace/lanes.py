@@ -24,7 +24,10 @@ class LaneRow:
 
     def window(self, start: int, end: int) -> slice:
         """Which of them lie in a window."""
-        return slice(int(np.searchsorted(self.end, start, "right")), int(np.searchsorted(self.start, end, "left")))
+        return slice(
+            int(np.searchsorted(self.end, start, "right")),
+            int(np.searchsorted(self.start, end, "left")),
+        )
 
 
 @dataclass(frozen=True, eq=False)

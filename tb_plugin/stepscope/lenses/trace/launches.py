@@ -75,7 +75,9 @@ def launch_calls(profile: Profile) -> LaunchCalls:
     """The calls that launched device work."""
     runs, nodes = profile.executions, profile.nodes
     pairs = launched(profile)
-    call, first, which, work = np.unique(pairs.call, return_index=True, return_inverse=True, return_counts=True)
+    call, first, which, work = np.unique(
+        pairs.call, return_index=True, return_inverse=True, return_counts=True
+    )
     device = np.zeros(len(call), np.int64)
     np.add.at(device, which, pairs.device_ticks)
     delay = np.full(len(call), np.iinfo(np.int64).max)
@@ -135,7 +137,9 @@ def stream_idle(profile: Profile, category: Ints) -> tuple[StreamIdle, ...]:
     for lane in np.flatnonzero(lanes.kind == LaneKind.ACCELERATOR).tolist():
         rows = np.flatnonzero((runs.lane == lane) & np.isin(category, DEVICE_CATEGORIES))
         if len(rows):
-            found.append(_idle(profile, lane, rows[np.argsort(runs.start_ticks[rows], kind="stable")]))
+            found.append(
+                _idle(profile, lane, rows[np.argsort(runs.start_ticks[rows], kind="stable")])
+            )
     return tuple(found)
 
 
@@ -150,11 +154,21 @@ def _idle(profile: Profile, lane: int, rows: Ints) -> StreamIdle:
     queue = queue_length(profile, rows)[1]
     idle = int(gap.sum())
     host, kernel = int(gap[late].sum()), int(gap[brief].sum())
-    device, stream = (profile.strings[int(i)] if i >= 0 else "" for i in (lanes.device[lane], lanes.name[lane]))
+    device, stream = (
+        profile.strings[int(i)] if i >= 0 else "" for i in (lanes.device[lane], lanes.name[lane])
+    )
     busy = int(reached[-1] - start[0]) - idle
     mean = (int(queue.sum()), len(queue))
     return StreamIdle(
-        device, stream, len(rows), busy, host, kernel, idle - host - kernel, mean, int(queue.max(initial=0))
+        device,
+        stream,
+        len(rows),
+        busy,
+        host,
+        kernel,
+        idle - host - kernel,
+        mean,
+        int(queue.max(initial=0)),
     )
 
 

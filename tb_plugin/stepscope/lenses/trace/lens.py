@@ -21,7 +21,9 @@ class TraceLens(Lens[Executions, TraceOptions, TraceResult]):
 
     name = "trace"
     title = "Trace"
-    question = "where each step's time goes on threads and streams: kernels, launches, memory, ranks"
+    question = (
+        "where each step's time goes on threads and streams: kernels, launches, memory, ranks"
+    )
     record_kind = Profile.KIND
     options_type = TraceOptions
     shows: ClassVar[Shows] = "record"
@@ -41,7 +43,9 @@ class TraceLens(Lens[Executions, TraceOptions, TraceResult]):
         """The table, or the picture, that the options ask for."""
         return prepared.analyze(options)
 
-    def compare(self, a: TraceResult, b: TraceResult, options: TraceOptions) -> Comparison | OrderComparison:
+    def compare(
+        self, a: TraceResult, b: TraceResult, options: TraceOptions
+    ) -> Comparison | OrderComparison:
         """Two tables, row by row."""
         return compare(a, b, options)
 

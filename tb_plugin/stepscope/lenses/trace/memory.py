@@ -76,7 +76,9 @@ class MemorySeries:
             "allocator": self.allocator,
             "time_ps": (self.time_ticks * self.tick_ps).tolist(),
             "allocated_bytes": self.allocated_bytes.tolist(),
-            "reserved_bytes": [size if size >= 0 else None for size in self.reserved_bytes.tolist()],
+            "reserved_bytes": [
+                size if size >= 0 else None for size in self.reserved_bytes.tolist()
+            ],
             "peak_bytes": peak,
             "peak_time_ps": at * self.tick_ps,
         }
@@ -91,7 +93,10 @@ def memory_over_time(profile: Profile) -> tuple[MemorySeries, ...]:
     events, texts = profile.allocations, [*profile.strings, ""]
     informative = np.flatnonzero((events.delta_bytes != 0) | (events.total_bytes >= 0))
     order = informative[np.argsort(events.time_ticks[informative], kind="stable")]
-    names = [texts[i] for i in events.device[order].tolist()], [texts[i] for i in events.allocator[order].tolist()]
+    names = (
+        [texts[i] for i in events.device[order].tolist()],
+        [texts[i] for i in events.allocator[order].tolist()],
+    )
     pairs = list(zip(*names, strict=True))
     place = {pair: number for number, pair in enumerate(sorted(set(pairs)))}
     number = np.array([place[pair] for pair in pairs], np.int64)

@@ -39,18 +39,34 @@ class TraceOptions:
         "memory by op; ranks of the job; scopes in order of time; or one execution",
         choices=SHOWS,
     )
-    start_ps: int | None = option(None, "timeline, memory: start of the window in ps, relative to the anchor")
+    start_ps: int | None = option(
+        None, "timeline, memory: start of the window in ps, relative to the anchor"
+    )
     end_ps: int | None = option(None, "timeline, memory: end of the window in ps")
     width_px: int = option(DEFAULT_WIDTH_PX, "timeline, memory: horizontal resolution, in pixels")
-    device: str | None = option(None, "memory: device whose ops and blocks are listed (default: highest peak)")
+    device: str | None = option(
+        None, "memory: device whose ops and blocks are listed (default: highest peak)"
+    )
     least_bytes: int = option(0, "memory: leave out smaller blocks, in bytes")
-    by: str = option("name", "kernels: one row per name, or per op and launch parameters", choices=("name", "launch"))
-    path: str = option("", "order: scope whose parts are listed by their first start (default: the top)")
+    by: str = option(
+        "name",
+        "kernels: one row per name, or per op and launch parameters",
+        choices=("name", "launch"),
+    )
+    path: str = option(
+        "", "order: scope whose parts are listed by their first start (default: the top)"
+    )
     execution: int = option(0, "event: index of the execution, from the timeline")
 
     def __post_init__(self) -> None:
         """Checks the words."""
         if self.show not in SHOWS:
-            raise OptionError(f"unknown table {self.show!r}", where="show", remedy=f"Choose from: {', '.join(SHOWS)}")
+            raise OptionError(
+                f"unknown table {self.show!r}",
+                where="show",
+                remedy=f"Choose from: {', '.join(SHOWS)}",
+            )
         if self.by not in ("name", "launch"):
-            raise OptionError(f"unknown grouping {self.by!r}", where="by", remedy="Choose name or launch")
+            raise OptionError(
+                f"unknown grouping {self.by!r}", where="by", remedy="Choose name or launch"
+            )

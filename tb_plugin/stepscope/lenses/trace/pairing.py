@@ -109,7 +109,9 @@ def _both_ends(series: Series, calls: Sequence[Calls], rows: Sequence[Ints]) -> 
     known = series[3] != _UNKNOWN and series[4] != _UNKNOWN
     if not known or len(calls) > 2:
         return False
-    ends = [{rank.name[place] for place in row.tolist()} for rank, row in zip(calls, rows, strict=True)]
+    ends = [
+        {rank.name[place] for place in row.tolist()} for rank, row in zip(calls, rows, strict=True)
+    ]
     return len(ends) < 2 or (len(ends[0]) == len(ends[1]) == 1 and ends[0] != ends[1])
 
 

@@ -167,7 +167,10 @@ class _Matches:
             return
         taking_part = np.array(paired.ranks)
         durations = np.array(
-            [self._job[rank].calls.duration[row] for rank, row in zip(taking_part, paired.calls, strict=True)]
+            [
+                self._job[rank].calls.duration[row]
+                for rank, row in zip(taking_part, paired.calls, strict=True)
+            ]
         )
         shortest = durations.min(axis=0)
         waited = durations - shortest
@@ -179,7 +182,9 @@ class _Matches:
         level = np.partition(waited, middle, axis=0)[middle]
         for place, rank in enumerate(paired.ranks):
             runs = self._job[rank].calls.run[paired.calls[place]]
-            self._waits[rank].append(np.array([runs, waited[place], np.minimum(waited[place], level)]))
+            self._waits[rank].append(
+                np.array([runs, waited[place], np.minimum(waited[place], level)])
+            )
             self._transfer[rank][paired.calls[place]] = shortest
             self.waiting[rank] += waited[place].sum()
             self.transfer[rank] += shortest.sum()
@@ -192,7 +197,9 @@ class _Matches:
             self.transfer[rank] += self._job[rank].calls.duration[paired.calls[0]].sum()
             return
         self.unpaired[rank] += count
-        what = f"{paired.series[0]} calls are in rank {self._job[rank].rank} only{_in_group(paired)}"
+        what = (
+            f"{paired.series[0]} calls are in rank {self._job[rank].rank} only{_in_group(paired)}"
+        )
         remedy = "Import the traces of the other ranks of the group"
         self.problems.append(Diagnostic("collectives", what, count, remedy))
 
@@ -277,7 +284,9 @@ def _rank(profile: Profile) -> Rank:
     communication = Spans.union(runs.start_ticks[talks], end[talks])
     tick, header = profile.tick_ps, profile.header
     both = int(overlap(computation, communication, steps.start, steps.end).sum())
-    computed, talked = (int(s.within(steps.start, steps.end).sum()) for s in (computation, communication))
+    computed, talked = (
+        int(s.within(steps.start, steps.end).sum()) for s in (computation, communication)
+    )
     span = int((steps.end - steps.start).sum())
     busy = [ticks for ticks, _ in utilization(profile, category, steps).values()]
     return Rank(

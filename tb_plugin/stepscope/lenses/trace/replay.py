@@ -154,9 +154,13 @@ class Replay:
         return Elapsed(start, stop)
 
 
-def _longest_paths(previous: Ints, lag: Ints, launch: Ints, launch_lag: Ints, wait: Ints, wait_lag: Ints) -> Ints:
+def _longest_paths(
+    previous: Ints, lag: Ints, launch: Ints, launch_lag: Ints, wait: Ints, wait_lag: Ints
+) -> Ints:
     """When each point comes: the latest of what it waits for. Points stand after all that they wait for."""
-    times = [0] * (len(previous) + 1)  # The last one stands for "nothing before", at moment 0: -1 refers to it.
+    times = [0] * (
+        len(previous) + 1
+    )  # The last one stands for "nothing before", at moment 0: -1 refers to it.
     columns = [column.tolist() for column in (previous, lag, launch, launch_lag, wait, wait_lag)]
     rows = zip(*columns, strict=True)
     for point, (before, own, call, call_lag, other, other_lag) in enumerate(rows):

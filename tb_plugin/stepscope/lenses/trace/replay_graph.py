@@ -151,13 +151,24 @@ class _Builder:
 
         works, steps = len(self.work), len(step_start)
         issued = self._issued(called, np.isin(called, waiting))
-        time = np.concatenate((self.end[self.work], issued, self.end[waiting], step_start, step_end, handed.time))
-        run = np.concatenate((self.work, called, waiting, np.full(2 * steps, NONE), np.full(len(handed.time), NONE)))
+        time = np.concatenate(
+            (self.end[self.work], issued, self.end[waiting], step_start, step_end, handed.time)
+        )
+        run = np.concatenate(
+            (self.work, called, waiting, np.full(2 * steps, NONE), np.full(len(handed.time), NONE))
+        )
         kind = np.repeat(
             [PointKind.WORK, PointKind.CALL, PointKind.RETURN, PointKind.STEP, PointKind.HAND_OVER],
             [works, len(called), len(waiting), 2 * steps, len(handed.time)],
         )
-        lane = np.concatenate((self.lane[run[: works + len(called) + len(waiting)]], step_lane, step_lane, handed.lane))
+        lane = np.concatenate(
+            (
+                self.lane[run[: works + len(called) + len(waiting)]],
+                step_lane,
+                step_lane,
+                handed.lane,
+            )
+        )
         first_return = works + len(called)
         first_step = first_return + len(waiting)
         first_hand = first_step + 2 * steps
@@ -175,7 +186,9 @@ class _Builder:
         launched = self.launch_of_work >= 0
         launch[:works] = np.where(launched, point_of_call[self.launch_of_work], NONE)
 
-        began = np.concatenate((time[:works], issued, self.start[waiting], step_start, step_start, handed.time))
+        began = np.concatenate(
+            (time[:works], issued, self.start[waiting], step_start, step_start, handed.time)
+        )
         previous = _previous(lane, time, began, kind, works)
         lags = _Lags(self, time, previous, launch, wait, kind, run)
         lags.of_host(first_return, first_step)
@@ -188,7 +201,9 @@ class _Builder:
         order = np.lexsort((in_lane, stage, settled))
         return self._ordered(order, lags, lane, first_step, steps)
 
-    def _ordered(self, order: Ints, lags: _Lags, lane: Ints, first_step: int, steps: int) -> ReplayGraph:
+    def _ordered(
+        self, order: Ints, lags: _Lags, lane: Ints, first_step: int, steps: int
+    ) -> ReplayGraph:
         place = np.empty(len(order), np.int64)
         place[order] = np.arange(len(order))
         dropped = 0
@@ -203,7 +218,9 @@ class _Builder:
         lag = lags.lag[order]
         alone = ordered["previous"] < 0
         lag[alone] = np.where(
-            (ordered["launch"][alone] >= 0) | (ordered["wait"][alone] >= 0), _NEVER, lags.time[order][alone]
+            (ordered["launch"][alone] >= 0) | (ordered["wait"][alone] >= 0),
+            _NEVER,
+            lags.time[order][alone],
         )
         step_of_work = np.full(len(order), NONE)
         step_of_work[: len(self.work)] = self._work_steps()
@@ -258,7 +275,9 @@ class _Builder:
             if (self.launch_of_work >= 0).any():
                 step = np.where(self.launch_of_work >= 0, step, NONE)
             return step
-        moment = np.where(self.launch_of_work >= 0, self.start[self.launch_of_work], self.start[self.work])
+        moment = np.where(
+            self.launch_of_work >= 0, self.start[self.launch_of_work], self.start[self.work]
+        )
         inside = (moment >= self.steps.start[0]) & (moment < self.steps.end[0])
         return np.where(inside, 0, NONE)
 
@@ -298,7 +317,9 @@ class _Builder:
             return awaited
         used = np.unique(names[(nodes.kind == NodeKind.RUNTIME) & (names >= 0)])
         waits = [name for name in used.tolist() if WAITING_CALL.search(self.profile.strings[name])]
-        by_name = self.on_host & (nodes.kind[node] == NodeKind.RUNTIME) & np.isin(names[node], waits)
+        by_name = (
+            self.on_host & (nodes.kind[node] == NodeKind.RUNTIME) & np.isin(names[node], waits)
+        )
         for call in np.flatnonzero(by_name).tolist():
             awaited[call] = self._work_before(call)
         self._await_own_copies(awaited)
@@ -328,7 +349,9 @@ class _Builder:
     def _launch_time(self) -> Ints:
         if not hasattr(self, "_launch_times"):
             launched = self.launch_of_work >= 0
-            self._launch_times = np.where(launched, self.start[self.launch_of_work], self.start[self.work])
+            self._launch_times = np.where(
+                launched, self.start[self.launch_of_work], self.start[self.work]
+            )
         return self._launch_times
 
     @property
@@ -352,7 +375,9 @@ class _Builder:
         call, work = call[known], self.work[known]
         duration = self.end[work] - self.start[work]
         long = duration * self.tick >= _USUAL_LATENCY_PS
-        blocking = long & (self.end[call] >= self.end[work]) & (self.start[work] >= self.start[call])
+        blocking = (
+            long & (self.end[call] >= self.end[work]) & (self.start[work] >= self.start[call])
+        )
         awaited[call[blocking]] = work[blocking]
 
     def _await_full_queue(self, awaited: Ints, calls: Ints) -> None:
@@ -385,7 +410,14 @@ class _Lags:
     """How long each dependency takes."""
 
     def __init__(
-        self, builder: _Builder, time: Ints, previous: Ints, launch: Ints, wait: Ints, kind: Ints, run: Ints
+        self,
+        builder: _Builder,
+        time: Ints,
+        previous: Ints,
+        launch: Ints,
+        wait: Ints,
+        kind: Ints,
+        run: Ints,
     ) -> None:
         self.builder = builder
         self.tick = builder.tick

@@ -21,7 +21,10 @@ class Spans:
     def union(cls, start: Ints, end: Ints) -> Spans:
         """The union of ranges in any order."""
         order = np.argsort(start, kind="stable")
-        start, last = start[order].astype(np.int64), np.maximum.accumulate(end[order].astype(np.int64))
+        start, last = (
+            start[order].astype(np.int64),
+            np.maximum.accumulate(end[order].astype(np.int64)),
+        )
         if not len(start):
             return cls(start, last)
         opens = np.flatnonzero(np.append(True, start[1:] > last[:-1]))
@@ -52,7 +55,9 @@ class Spans:
         return covered
 
     def __or__(self, other: Spans) -> Spans:
-        return Spans.union(np.concatenate((self.start, other.start)), np.concatenate((self.end, other.end)))
+        return Spans.union(
+            np.concatenate((self.start, other.start)), np.concatenate((self.end, other.end))
+        )
 
     def minus(self, other: Spans) -> Spans:
         """What is in these ranges and in none of the others."""

@@ -55,9 +55,21 @@ def step_costs(profile: Profile) -> StepCosts:
     return StepCosts(
         step_ns=duration,
         parts_ns=parts,
-        host_ns=_by_path(profile, costs.host_ticks.astype(np.float64) * to_ns, paths, path_of_node, chosen, counted),
+        host_ns=_by_path(
+            profile,
+            costs.host_ticks.astype(np.float64) * to_ns,
+            paths,
+            path_of_node,
+            chosen,
+            counted,
+        ),
         device_ns=_by_path(
-            profile, costs.accelerator_ticks.astype(np.float64) * to_ns, paths, path_of_node, chosen, counted
+            profile,
+            costs.accelerator_ticks.astype(np.float64) * to_ns,
+            paths,
+            path_of_node,
+            chosen,
+            counted,
         ),
     )
 

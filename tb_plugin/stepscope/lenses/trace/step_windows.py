@@ -88,7 +88,9 @@ def _host_windows(profile: Profile, category: Ints) -> StepWindows:
         start = np.where(timeless & has_work, first, start)
         end = np.where(timeless & has_work, last, end)
     names = tuple(profile.strings[i] if i >= 0 else "" for i in steps.name.tolist())
-    return StepWindows(id=steps.id, name=names, start=start, end=end, complete=np.ones(len(steps), bool))
+    return StepWindows(
+        id=steps.id, name=names, start=start, end=end, complete=np.ones(len(steps), bool)
+    )
 
 
 def _with_device(profile: Profile, category: Ints, host: StepWindows) -> StepWindows:
@@ -109,7 +111,9 @@ def _with_device(profile: Profile, category: Ints, host: StepWindows) -> StepWin
     start = host.start
     stop = host.end
     if count.any():
-        start, stop = _one_after_the_other(host, first=first, last=last, stray=end[on_device & ~launched])
+        start, stop = _one_after_the_other(
+            host, first=first, last=last, stray=end[on_device & ~launched]
+        )
     # tfprof's steps are whole runs of a graph.
     complete = _complete(count) if profile.nested else host.complete
     return StepWindows(id=host.id, name=host.name, start=start, end=stop, complete=complete)
@@ -124,7 +128,9 @@ def _on_device(profile: Profile) -> Bools:
     return device
 
 
-def _one_after_the_other(host: StepWindows, *, first: Ints, last: Ints, stray: Ints) -> tuple[Ints, Ints]:
+def _one_after_the_other(
+    host: StepWindows, *, first: Ints, last: Ints, stray: Ints
+) -> tuple[Ints, Ints]:
     """Steps on the device: each begins no earlier than the one before ends, the first no earlier than older work.
 
     Args:

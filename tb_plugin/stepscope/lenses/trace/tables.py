@@ -54,7 +54,10 @@ def ops_by_shape(profile: Profile) -> dict[str, Any]:
     order = columns["host_ps"] + columns["device_ps"]
     found = _table(profile, ("name", "input_shape"), keys, columns, order, {})
     for row in found["rows"]:
-        for field, said in (("tensor_core_ps", row.pop("said")), ("tensor_core_total_ps", row.pop("said_total"))):
+        for field, said in (
+            ("tensor_core_ps", row.pop("said")),
+            ("tensor_core_total_ps", row.pop("said_total")),
+        ):
             row[field] = row[field] if said else None
     return found
 
@@ -80,7 +83,10 @@ def kernels(profile: Profile, by_launch: bool = False) -> dict[str, Any]:
     if by_launch:
         fields += ("op", *(name.replace(" ", "_") for name in LAUNCH_PROPERTIES))
         keys += (named, *(attribute(profile, name)[node] for name in LAUNCH_PROPERTIES))
-    means = {"blocks_per_sm": numbers(profile, BLOCKS_PER_SM)[node], "occupancy": numbers(profile, OCCUPANCY)[node]}
+    means = {
+        "blocks_per_sm": numbers(profile, BLOCKS_PER_SM)[node],
+        "occupancy": numbers(profile, OCCUPANCY)[node],
+    }
     columns = {"calls": np.ones(len(work), np.int64), "total_ps": duration}
     found = _table(profile, fields, keys, columns, duration, means)
     for row in found["rows"]:
@@ -99,7 +105,11 @@ def _table(
     means: dict[str, Floats],
 ) -> dict[str, Any]:
     """Adds up columns by keys. Keys are in strings but `category`; times have a shortest and a longest too."""
-    rows = np.stack([np.asarray(key, np.int64) for key in keys], axis=1) if len(order) else np.empty((0, len(keys)))
+    rows = (
+        np.stack([np.asarray(key, np.int64) for key in keys], axis=1)
+        if len(order)
+        else np.empty((0, len(keys)))
+    )
     distinct, which = np.unique(rows, axis=0, return_inverse=True)
     which = which.reshape(-1)
     count = len(distinct)
@@ -116,7 +126,9 @@ def _table(
             for field, key in zip(fields, distinct[i].tolist(), strict=True)
         }
         named |= {name: int(values[i]) for name, values in sums.items()}
-        found.append(named | {name: None if np.isnan(v[i]) else float(v[i]) for name, v in mean.items()})
+        found.append(
+            named | {name: None if np.isnan(v[i]) else float(v[i]) for name, v in mean.items()}
+        )
     return {"count": count, "rows": found}
 
 
@@ -143,7 +155,11 @@ def _means(which: Ints, count: int, values: Floats, weight: Ints) -> Floats:
 
 
 def _by_node(profile: Profile, column: str) -> Ints:
-    return _sum(profile.node_steps.node.astype(np.int64), len(profile.nodes), getattr(profile.node_steps, column))
+    return _sum(
+        profile.node_steps.node.astype(np.int64),
+        len(profile.nodes),
+        getattr(profile.node_steps, column),
+    )
 
 
 def _device_times(profile: Profile, accelerator: Ints) -> tuple[Ints, Ints]:
@@ -171,4 +187,6 @@ def _levels(caller: Ints) -> list[Ints]:
         depth[active] += depth[up]
         above[active] = above[up]
     order = np.argsort(depth, kind="stable")
-    return np.split(order, np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 1)))
+    return np.split(
+        order, np.searchsorted(depth[order], np.arange(1, int(depth.max(initial=0)) + 1))
+    )

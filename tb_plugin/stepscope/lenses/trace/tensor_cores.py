@@ -44,5 +44,7 @@ def tensor_core_words(profile: Profile) -> Ints:
     used, place = np.unique(profile.nodes.name[kernel], return_inverse=True)
     words = [uses_tensor_cores(profile.strings[i]) if i >= 0 else None for i in used.tolist()]
     found: Ints = np.full(len(profile.nodes), SAYS_NOTHING, np.int64)
-    found[kernel] = np.array([SAYS_NOTHING if word is None else int(word) for word in words], np.int64)[place]
+    found[kernel] = np.array(
+        [SAYS_NOTHING if word is None else int(word) for word in words], np.int64
+    )[place]
     return found

@@ -55,7 +55,11 @@ def blocks(row: LaneRow, start: int, end: int, least: int) -> Blocks:
 
 
 def timeline(
-    layout: LaidOut, start: int | None, end: int | None, width_px: int, memory: Sequence[MemorySeries] = ()
+    layout: LaidOut,
+    start: int | None,
+    end: int | None,
+    width_px: int,
+    memory: Sequence[MemorySeries] = (),
 ) -> dict[str, Any]:
     """The document of a window, in ticks; all of it by default. Times in ps, `start_ps` relative to the anchor.
 
@@ -146,7 +150,9 @@ class _NameTable:
 
 def _steps(profile: Profile, start: int, end: int) -> list[dict[str, Any]]:
     steps, tick = profile.steps, profile.tick_ps
-    inside = np.flatnonzero((steps.start_ticks < end) & (steps.start_ticks + steps.duration_ticks > start))
+    inside = np.flatnonzero(
+        (steps.start_ticks < end) & (steps.start_ticks + steps.duration_ticks > start)
+    )
     return [
         {
             "id": int(steps.id[i]),
@@ -175,7 +181,13 @@ def _counters(layout: LaidOut, edges: Ints) -> list[dict[str, Any]]:
         name = profile.strings[device] if device >= 0 else ""
         found.append({"device": name, "what": "utilization", "values": np.round(share, 3).tolist()})
         if efficiency is not None:
-            found.append({"device": name, "what": "sm_efficiency", "values": np.round(efficiency, 3).tolist()})
+            found.append(
+                {
+                    "device": name,
+                    "what": "sm_efficiency",
+                    "values": np.round(efficiency, 3).tolist(),
+                }
+            )
         if waiting.any():
             found.append({"device": name, "what": "queue", "values": waiting.tolist()})
     return found
@@ -188,7 +200,14 @@ def _memory(series: Sequence[MemorySeries], edges: Ints) -> list[dict[str, Any]]
         for what, values in zip(("allocated", "reserved"), one.highest(edges), strict=True):
             if (values > 0).any():
                 shown = [size if size >= 0 else None for size in values.tolist()]
-                found.append({"device": one.device, "what": what, "allocator": one.allocator, "values": shown})
+                found.append(
+                    {
+                        "device": one.device,
+                        "what": what,
+                        "allocator": one.allocator,
+                        "values": shown,
+                    }
+                )
     return found
 
 
@@ -204,7 +223,9 @@ def event(layout: LaidOut, run: int) -> dict[str, Any]:
     node, text = int(runs.node[run]), profile.strings
     nodes, step = profile.nodes, int(runs.step[run])
     rows = np.flatnonzero(profile.attributes.node == node)
-    pairs = zip(profile.attributes.key[rows].tolist(), profile.attributes.value[rows].tolist(), strict=True)
+    pairs = zip(
+        profile.attributes.key[rows].tolist(), profile.attributes.value[rows].tolist(), strict=True
+    )
     return _moment(layout, run) | {
         "self_ps": int(runs.self_ticks[run]) * profile.tick_ps,
         "step": int(profile.steps.id[step]) if step >= 0 else None,
@@ -234,7 +255,11 @@ def _arrows(layout: LaidOut, run: int) -> list[dict[str, Any]]:
 
     def inside(rows: Ints) -> Array:
         start = runs.start_ticks[rows]
-        within = (start >= runs.start_ticks[run]) & (start < end[run]) & (runs.lane[rows] == runs.lane[run])
+        within = (
+            (start >= runs.start_ticks[run])
+            & (start < end[run])
+            & (runs.lane[rows] == runs.lane[run])
+        )
         found: Array = within | (rows == run)
         return found
 
@@ -245,7 +270,10 @@ def _arrows(layout: LaidOut, run: int) -> list[dict[str, Any]]:
         ("backward", runs.forward[backward].astype(np.int64), backward),
     ):
         chosen = np.flatnonzero(inside(source) | inside(target))[:MAX_ARROWS]
-        found += [(kind, *ends) for ends in zip(source[chosen].tolist(), target[chosen].tolist(), strict=True)]
+        found += [
+            (kind, *ends)
+            for ends in zip(source[chosen].tolist(), target[chosen].tolist(), strict=True)
+        ]
     level = _levels(layout, {at for _, *ends in found for at in ends})
     return [
         {

@@ -6,4 +6,12 @@ from stepscope.lenses.views.fields import FieldSpec
 from stepscope.lenses.views.options import ViewsOptions
 from stepscope.lenses.views.result import ViewResult
 
-__all__ = ["Comparison", "FieldSpec", "ViewEngine", "ViewResult", "ViewsOptions", "analyze", "compare"]
+__all__ = [
+    "Comparison",
+    "FieldSpec",
+    "ViewEngine",
+    "ViewResult",
+    "ViewsOptions",
+    "analyze",
+    "compare",
+]

@@ -28,7 +28,9 @@ _COUNTS = ("run_count", DEFINITIONS)
 """Figures that launched work has beside the op that launched it. All others of it are the op's."""
 
 
-def counted_nodes(profile: Profile, texts: Sequence[bytes], types: Ints, regexes: Sequence[str]) -> Array:
+def counted_nodes(
+    profile: Profile, texts: Sequence[bytes], types: Ints, regexes: Sequence[str]
+) -> Array:
     """For each node whether some regex matches one of its types.
 
     Args:
@@ -63,7 +65,9 @@ class Accounting:
     stay: Array
 
 
-def account(layout: Layout, view: str, nodes: Array, regexes: Sequence[str], tfprof: bool) -> Accounting:
+def account(
+    layout: Layout, view: str, nodes: Array, regexes: Sequence[str], tfprof: bool
+) -> Accounting:
     """Decides which rows of a layout stay when only some nodes count."""
     placed = nodes & (layout.row_of_node >= 0)
     rows = np.zeros(len(layout), bool)
@@ -188,7 +192,9 @@ class RowFigures:
         """How long single calls of each row took."""
         calls = self._profile.executions
         counts = self.accounting.nodes[calls.node] & self.nodes.counts_step(calls.step)
-        return CallTimes(calls, np.where(counts, self.layout.row_of_node[calls.node], -1), len(self.layout))
+        return CallTimes(
+            calls, np.where(counts, self.layout.row_of_node[calls.node], -1), len(self.layout)
+        )
 
     @cached_property
     def launched_rows(self) -> Array:

@@ -22,7 +22,9 @@ class CallTotals:
         is_module: Which nodes are modules. What happens in them lies below them in the scope tree only.
     """
 
-    def __init__(self, layout: Layout, calls: RowFigures, scopes: RowFigures, is_module: Array) -> None:
+    def __init__(
+        self, layout: Layout, calls: RowFigures, scopes: RowFigures, is_module: Array
+    ) -> None:
         self._layout = layout
         self._calls = calls
         self._scopes = scopes
@@ -37,7 +39,10 @@ class CallTotals:
             counted = self._calls.accounting.nodes
             np.add.at(total, self._layout.row_of_node[counted], self._calls.nodes[field][counted])
             return total
-        for outermost, figures in ((self._outermost, self._calls), (self._outermost_modules, self._scopes)):
+        for outermost, figures in (
+            (self._outermost, self._calls),
+            (self._outermost_modules, self._scopes),
+        ):
             row, inner_row = outermost
             np.add.at(total, row, figures.total(field)[inner_row])
         return total

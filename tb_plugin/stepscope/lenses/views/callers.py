@@ -82,7 +82,9 @@ def places_of_nodes(result: ViewResult, nodes: Ints) -> Ints:
     return np.unique(rows[rows >= 0])
 
 
-def callers(result: ViewResult, places: Ints, metric: str = "total_exec_micros", limit: int = MOST_ROWS) -> Callers:
+def callers(
+    result: ViewResult, places: Ints, metric: str = "total_exec_micros", limit: int = MOST_ROWS
+) -> Callers:
     """Who calls some rows, each counted once: a place inside another one is part of it.
 
     Args:
@@ -96,7 +98,9 @@ def callers(result: ViewResult, places: Ints, metric: str = "total_exec_micros",
     size = np.array([len(level.label) for level in levels])
     start = np.cumsum(size) - size
     value = np.concatenate([level.value for level in levels])
-    below = np.concatenate([level.below + (start[at - 1] if at else 0) for at, level in enumerate(levels)])
+    below = np.concatenate(
+        [level.below + (start[at - 1] if at else 0) for at, level in enumerate(levels)]
+    )
     depth = np.repeat(np.arange(len(levels)), size)
     # What calls a row costs no more than it and stands after it, so that no row is kept without the one that it calls.
     kept = np.sort(np.argsort(-value, kind="stable")[: max(limit, 1)])
@@ -132,7 +136,9 @@ def _levels(result: ViewResult, rows: Ints, figure: Array) -> list[_Level]:
     below = np.full(len(rows), -1)
     while len(caller) and len(levels) < MOST_LEVELS:
         keys = np.stack((below, label[caller] if levels else np.zeros(len(caller), np.int64)))
-        found, first, group, count = np.unique(keys, axis=1, return_index=True, return_inverse=True, return_counts=True)
+        found, first, group, count = np.unique(
+            keys, axis=1, return_index=True, return_inverse=True, return_counts=True
+        )
         group = group.reshape(-1)
         summed = np.zeros(len(first), value.dtype)
         np.add.at(summed, group, value)

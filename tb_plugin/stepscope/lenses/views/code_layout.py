@@ -59,7 +59,9 @@ def code_layout(index: ProfileIndex, tfprof: bool) -> Layout:
         node_rank=lambda: index.node_ranks,
         keys=lines.long,
         key_separator=" > ",
-        problems=_losses(int(np.count_nonzero(~placed)), int(np.count_nonzero(forward == _NO_FORWARD))),
+        problems=_losses(
+            int(np.count_nonzero(~placed)), int(np.count_nonzero(forward == _NO_FORWARD))
+        ),
     )
 
 
@@ -85,7 +87,9 @@ def _lines(profile: Profile, tfprof: bool) -> _Lines:
     of_frame: list[int] = []
     short: list[str] = []
     long: list[str] = []
-    for file, line, function in zip(frames.file.tolist(), frames.line.tolist(), frames.function.tolist(), strict=True):
+    for file, line, function in zip(
+        frames.file.tolist(), frames.line.tolist(), frames.function.tolist(), strict=True
+    ):
         path, name = strings[file], strings[function] if function >= 0 else ""
         brief = f"{path.rsplit('/', 1)[-1]}:{line}:{_cut(name) if tfprof else name}"
         full = f"{path}:{line}:{name}"
@@ -94,7 +98,9 @@ def _lines(profile: Profile, tfprof: bool) -> _Lines:
             short.append(brief)
             long.append(full)
         of_frame.append(place)
-    texts = [[*names, *(name + GRADIENT for name in names), UNATTRIBUTED] for names in (short, long)]
+    texts = [
+        [*names, *(name + GRADIENT for name in names), UNATTRIBUTED] for names in (short, long)
+    ]
     return _Lines(np.array(of_frame, np.int64), Strings.of(texts[0]), Strings.of(texts[1]))
 
 
@@ -145,7 +151,9 @@ def _forward_name(name: str) -> str | None:
     return rest if before < len(name) - len(rest) else rest[: rest.index("_grad/")] or None
 
 
-def _merged(profile: Profile, lines: _Lines, entry: Ints, position: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def _merged(
+    profile: Profile, lines: _Lines, entry: Ints, position: Ints
+) -> tuple[Ints, Ints, Ints, Ints]:
     """Joins call stacks whose lines are the same into one tree.
 
     Args:
@@ -196,7 +204,11 @@ def _losses(without: int, orphans: int) -> tuple[Diagnostic, ...]:
     found = []
     if orphans:
         found.append(
-            Diagnostic("code view", "gradient nodes of unknown nodes, or of nodes without a call stack", orphans)
+            Diagnostic(
+                "code view",
+                "gradient nodes of unknown nodes, or of nodes without a call stack",
+                orphans,
+            )
         )
     if without > orphans:
         found.append(Diagnostic("code view", "nodes without a call stack", without - orphans))

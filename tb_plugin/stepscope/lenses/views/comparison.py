@@ -52,7 +52,9 @@ class Comparison:
         """The difference of a figure for every key, in the field's unit."""
         a, b = self.a.exact(name), self.b.exact(name)
         if (self.a.tick_ps, self.a.divisor) == (self.b.tick_ps, self.b.divisor):
-            return self.a.in_unit(self.a.field(name), _taken(a, self.a_rows) - _taken(b, self.b_rows))
+            return self.a.in_unit(
+                self.a.field(name), _taken(a, self.a_rows) - _taken(b, self.b_rows)
+            )
         return _taken(self.a.column(name), self.a_rows) - _taken(self.b.column(name), self.b_rows)
 
     @property
@@ -91,7 +93,11 @@ class Comparison:
         """The document of a comparison, with the first rows where a limit is given: those that differ most."""
         rows = self._rows(min(len(self), len(self) if limit is None else max(limit, 0)))
         sides = {"a": _side(self.a), "b": _side(self.b)}
-        whole = {"time": self.time_field, "unmatched_share": self.unmatched_share, "rows_total": len(self)}
+        whole = {
+            "time": self.time_field,
+            "unmatched_share": self.unmatched_share,
+            "rows_total": len(self),
+        }
         return sides | {"rows": rows} | whole
 
     def _rows(self, count: int) -> list[dict[str, Any]]:
@@ -109,7 +115,14 @@ class Comparison:
             if b is not None:
                 b[COST] = costs_b[at].item()
             delta = dict(zip(names, figures, strict=True)) | {COST: cost_deltas[at]}
-            row = {"key": self.keys[at], "a": a, "b": b, "delta": delta, "state": self.states[at], "kind": kinds[at]}
+            row = {
+                "key": self.keys[at],
+                "a": a,
+                "b": b,
+                "delta": delta,
+                "state": self.states[at],
+                "kind": kinds[at],
+            }
             if launched[at]:
                 row["launched"] = True
             rows.append(row)
@@ -132,16 +145,26 @@ def _figures(side: ViewResult, rows: Ints) -> list[dict[str, Any] | None]:
     """The figures of some rows of a side, None where it has no row."""
     there = rows >= 0
     columns = side.figures(rows[there])
-    figures = (dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True))
+    figures = (
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    )
     return [next(figures) if has else None for has in there.tolist()]
 
 
 def _side(result: ViewResult) -> dict[str, Any]:
     header = result.profile.header
-    return {"view": result.view, "rows": len(result), "job": header.job, "run": header.run, "source": header.source}
+    return {
+        "view": result.view,
+        "rows": len(result),
+        "job": header.job,
+        "run": header.run,
+        "source": header.source,
+    }
 
 
-def compare(a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOptions | None = None) -> Comparison:
+def compare(
+    a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOptions | None = None
+) -> Comparison:
     """Compares two profiles or two views of them, largest differences first.
 
     Args:
@@ -153,7 +176,9 @@ def compare(a: Profile | ViewResult, b: Profile | ViewResult, options: ViewsOpti
         OptionError: The views are different ones.
     """
     options = options or (a.resolved.options if isinstance(a, ViewResult) else ViewsOptions())
-    one, other = (side if isinstance(side, ViewResult) else analyze(side, options) for side in (a, b))
+    one, other = (
+        side if isinstance(side, ViewResult) else analyze(side, options) for side in (a, b)
+    )
     if one.view != other.view:
         raise OptionError(
             f"a {one.view} view cannot be compared with a {other.view} view",
@@ -173,13 +198,19 @@ def _keys(a: ViewResult, b: ViewResult) -> tuple[list[str], list[str]]:
     steps = [[name for _, name in side.steps] for side in sides]
     if steps[0] == steps[1]:
         return a.stable_keys(), b.stable_keys()
-    one, other = (_by_order(side.stable_keys(), names) for side, names in zip(sides, steps, strict=True))
+    one, other = (
+        _by_order(side.stable_keys(), names) for side, names in zip(sides, steps, strict=True)
+    )
     return one, other
 
 
 def _by_order(keys: list[str], steps: list[str]) -> list[str]:
     # A bare number may be part of any other name.
-    order = {name: f"step {place}" for place, name in enumerate(steps, 1) if name and not name.isdecimal()}
+    order = {
+        name: f"step {place}"
+        for place, name in enumerate(steps, 1)
+        if name and not name.isdecimal()
+    }
     if not order:
         return keys
     pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, order))})(?!\w)")
@@ -207,4 +238,6 @@ def _largest_first(found: Comparison, order_by: str | None) -> Comparison:
         return found
     order = np.lexsort((-size, np.arange(len(found)) > 0))
     keys = [found.keys[i] for i in order.tolist()]
-    return Comparison(found.a, found.b, keys, found.a_rows[order], found.b_rows[order], found.fields)
+    return Comparison(
+        found.a, found.b, keys, found.a_rows[order], found.b_rows[order], found.fields
+    )

@@ -22,7 +22,9 @@ Shape = list[int] | str
 class Details:
     """Answers about rows of a layout, by looking into the profile. Made for few rows at a time."""
 
-    def __init__(self, profile: Profile, layout: Layout, figures: RowFigures, resolved: Resolved) -> None:
+    def __init__(
+        self, profile: Profile, layout: Layout, figures: RowFigures, resolved: Resolved
+    ) -> None:
         self._profile = profile
         self._layout = layout
         self._figures = figures
@@ -155,7 +157,10 @@ class Details:
         ticks = figures["exec_micros"][nodes]
         unit = self._profile.tick_ps / PS_PER_US / figures.divisor
         largest = np.argsort(-ticks, kind="stable")[:MOST_ROWS].tolist()
-        return [{"name": self._node_path(nodes[at]), "exec_micros": int(ticks[at]) * unit} for at in largest]
+        return [
+            {"name": self._node_path(nodes[at]), "exec_micros": int(ticks[at]) * unit}
+            for at in largest
+        ]
 
     def _node_path(self, node: int) -> str:
         """The names of a node's callers and its own."""
@@ -168,14 +173,19 @@ class Details:
         inputs = self._profile.inputs
         start, end = _span(self._profile.nodes.input_end, node)
         return [
-            {"name": self._node_name(int(inputs.source[at])), "slot": int(inputs.slot[at])} for at in range(start, end)
+            {"name": self._node_name(int(inputs.source[at])), "slot": int(inputs.slot[at])}
+            for at in range(start, end)
         ]
 
     def _outputs(self, node: int) -> list[dict[str, Any]]:
         start, end = _span(self._profile.nodes.output_end, node)
         size = self._profile.outputs.bytes[start:end].tolist()
         return [
-            {"slot": slot, "shape": self.output_shape(node, slot), "bytes": None if size[slot] < 0 else size[slot]}
+            {
+                "slot": slot,
+                "shape": self.output_shape(node, slot),
+                "bytes": None if size[slot] < 0 else size[slot],
+            }
             for slot in range(end - start)
         ]
 
@@ -185,7 +195,10 @@ class Details:
         rows = np.flatnonzero(inputs.source == node)[:MOST_ROWS]
         owners = np.searchsorted(self._profile.nodes.input_end, rows, side="right")
         slots = inputs.slot[rows].tolist()
-        return [{"name": self._node_name(at), "slot": slot} for at, slot in zip(owners.tolist(), slots, strict=True)]
+        return [
+            {"name": self._node_name(at), "slot": slot}
+            for at, slot in zip(owners.tolist(), slots, strict=True)
+        ]
 
     def _links(self, node: int) -> list[dict[str, Any]]:
         """The nodes that a node leads to or comes from, beside inputs and callers."""
@@ -196,12 +209,22 @@ class Details:
             leads = int(links.source[at]) == node
             other = int(links.target[at] if leads else links.source[at])
             kind = LinkKind(int(links.kind[at])).name.lower()
-            found.append({"kind": kind, "to": leads, "name": self._node_name(other), "count": int(links.count[at])})
+            found.append(
+                {
+                    "kind": kind,
+                    "to": leads,
+                    "name": self._node_name(other),
+                    "count": int(links.count[at]),
+                }
+            )
         return found
 
     def _attributes(self, node: int) -> dict[str, str]:
         rows = np.flatnonzero(self._profile.attributes.node == node)
-        keys, values = self._profile.attributes.key[rows].tolist(), self._profile.attributes.value[rows].tolist()
+        keys, values = (
+            self._profile.attributes.key[rows].tolist(),
+            self._profile.attributes.value[rows].tolist(),
+        )
         return {self._text(key): self._text(value) for key, value in zip(keys, values, strict=True)}
 
     def trace(self, trace: int) -> list[dict[str, Any]]:

@@ -92,9 +92,13 @@ class _Displaying:
             self.figures = self.figures.over(tree, rows)
         tree, rows = self._start(tree, rows)
         tree, rows = _taken(tree, rows, self._shown(tree, rows))
-        if self.options.account_displayed_op_only and not (self.view == "code" and self.resolved.tfprof):
+        if self.options.account_displayed_op_only and not (
+            self.view == "code" and self.resolved.tfprof
+        ):
             root_definitions = int(self.resolved.tfprof and self.view in ("scope", "graph"))
-            self.figures = self.figures.over(tree, rows, root_definitions * self.figures.nodes.divisor)
+            self.figures = self.figures.over(
+                tree, rows, root_definitions * self.figures.nodes.divisor
+            )
         if not self.is_chain:
             tree, rows = self._sorted(tree, rows)
         return Display(tree, rows, self.figures)

@@ -28,7 +28,9 @@ def document(result: ViewResult) -> dict[str, Any]:
     columns |= result.figures(every)
     if result.view in ("op", "code") and len(result):
         columns["n_graph_nodes"] = result.graph_nodes().tolist()
-    nodes = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
+    nodes = [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
     if not result.resolved.tfprof:
         _add_selected(result, nodes)
     if result.resolved.options.detail == "full":
@@ -45,7 +47,9 @@ def document(result: ViewResult) -> dict[str, Any]:
 
 
 def _without_zeros(node: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in node.items() if value or key in ("name", "depth", "parent")}
+    return {
+        key: value for key, value in node.items() if value or key in ("name", "depth", "parent")
+    }
 
 
 def _add_details(result: ViewResult, nodes: list[dict[str, Any]]) -> None:

@@ -65,8 +65,18 @@ class ViewEngine:
         if refused:
             shown = Display(layout.tree, np.zeros(1, np.int64), figures)
         else:
-            shown = display(layout, figures, resolved, match, self.profile.tick_ps, self._step_rows(layout, resolved))
-        problems += [*_regex_problems(resolved.options), *_left_out(resolved, figures, shown.figures)]
+            shown = display(
+                layout,
+                figures,
+                resolved,
+                match,
+                self.profile.tick_ps,
+                self._step_rows(layout, resolved),
+            )
+        problems += [
+            *_regex_problems(resolved.options),
+            *_left_out(resolved, figures, shown.figures),
+        ]
         nothing = refused == NOTHING
         return ViewResult(
             profile=self.profile,
@@ -76,7 +86,9 @@ class ViewEngine:
             layout=layout,
             row_figures=shown.figures,
             row_kinds=lambda: self._row_kinds(layout, resolved.options.view),
-            fields=fields(resolved.options.view, tfprof=resolved.tfprof, nested=self.profile.nested),
+            fields=fields(
+                resolved.options.view, tfprof=resolved.tfprof, nested=self.profile.nested
+            ),
             steps=self.steps,
             problems=(*self.profile.header.losses, *layout.problems, *self._clipped, *problems),
         )
@@ -130,12 +142,16 @@ class ViewEngine:
         names = [strings[i] if i >= 0 else "" for i in steps.name.tolist()]
         return tuple(zip(steps.id.tolist(), names, strict=True))
 
-    def _refusal(self, resolved: Resolved, choice: StepChoice | None) -> tuple[str, list[Diagnostic]]:
+    def _refusal(
+        self, resolved: Resolved, choice: StepChoice | None
+    ) -> tuple[str, list[Diagnostic]]:
         """What tfprof leaves of the answer ('' for all of it), and why."""
         if choice is None:
             known = " ".join(map(str, self.profile.steps.id.tolist()))
             return NOTHING, [
-                Diagnostic("step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}")
+                Diagnostic(
+                    "step", f"the profile has no step {resolved.step}", 1, f"Its steps are {known}"
+                )
             ]
         if resolved.tfprof and resolved.options.view == "code" and not self.profile.has_traces:
             return NOTHING, [Diagnostic("code view", "the profile has no call stacks", 1)]
@@ -165,7 +181,9 @@ class ViewEngine:
 
         def build() -> RowFigures:
             counted = self._counted(tuple(options.account_type_regexes))
-            accounting = account(layout, options.view, counted, options.account_type_regexes, resolved.tfprof)
+            accounting = account(
+                layout, options.view, counted, options.account_type_regexes, resolved.tfprof
+            )
             has_calls = self.profile.nested and options.view == "op" and not resolved.tfprof
             return RowFigures(
                 layout,
@@ -200,7 +218,9 @@ class ViewEngine:
         return CallTotals(layout, of_tree("graph"), of_tree("scope"), self._node_words == MODULE)
 
     def _node_figures(self, choice: StepChoice) -> NodeFigures:
-        return _kept(self._figures, choice, _KEPT_FIGURES, lambda: NodeFigures(self.profile, choice))
+        return _kept(
+            self._figures, choice, _KEPT_FIGURES, lambda: NodeFigures(self.profile, choice)
+        )
 
     def _counted(self, regexes: tuple[str, ...]) -> Array:
         def build() -> Array:
@@ -212,11 +232,16 @@ class ViewEngine:
     def _match(self, layout: Layout, regexes: Sequence[str]) -> Array:
         key = (id(layout), tuple(regexes))
         return _kept(
-            self._matches, key, _KEPT_MATCHES, lambda: layout.matches(lambda texts: full_matches(regexes, texts))
+            self._matches,
+            key,
+            _KEPT_MATCHES,
+            lambda: layout.matches(lambda texts: full_matches(regexes, texts)),
         )
 
 
-def _kept(cache: OrderedDict[Hashable, Any], key: Hashable, limit: int, build: Callable[[], T]) -> T:
+def _kept(
+    cache: OrderedDict[Hashable, Any], key: Hashable, limit: int, build: Callable[[], T]
+) -> T:
     if key not in cache:
         cache[key] = build()
     cache.move_to_end(key)
@@ -227,9 +252,14 @@ def _kept(cache: OrderedDict[Hashable, Any], key: Hashable, limit: int, build: C
 
 
 def _regex_problems(options: ViewsOptions) -> list[Diagnostic]:
-    names = [f"{word}_regexes" for word in ("account_type", "start_name", "trim_name", "show_name", "hide_name")]
+    names = [
+        f"{word}_regexes"
+        for word in ("account_type", "start_name", "trim_name", "show_name", "hide_name")
+    ]
     found = [(name, bad_regexes(getattr(options, name))) for name in names]
-    return [Diagnostic(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts]
+    return [
+        Diagnostic(name, text, 1, "Use RE2's syntax") for name, texts in found for text in texts
+    ]
 
 
 def _left_out(resolved: Resolved, whole: RowFigures, shown: RowFigures) -> list[Diagnostic]:

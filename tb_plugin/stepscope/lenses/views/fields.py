@@ -37,7 +37,11 @@ _WORDS = {
         "us",
         "Time of kernels and copies on accelerators, by the op that launched them",
     ),
-    "cpu_exec_micros": ("host time", "us", "Time on the host; for an accelerator's op, of launching it"),
+    "cpu_exec_micros": (
+        "host time",
+        "us",
+        "Time on the host; for an accelerator's op, of launching it",
+    ),
     "requested_bytes": (
         "requested",
         "bytes",
@@ -51,7 +55,11 @@ _WORDS = {
         "Memory of its outputs. An output may be an input passed on, which then counts twice",
     ),
     "parameters": ("parameters", "", "Number of parameters of the variables"),
-    "float_ops": ("float ops", "", "Float operations of all runs; of one run where none is recorded"),
+    "float_ops": (
+        "float ops",
+        "",
+        "Float operations of all runs; of one run where none is recorded",
+    ),
 }
 _RESOURCE = {"accelerator_exec_micros": "device", "cpu_exec_micros": "host", "exec_micros": ""}
 _UNIT = {"us": "(us)", "bytes": "(bytes)", "": ""}
@@ -61,7 +69,9 @@ _CALLS = {
     "p95_micros": ("95% of calls", "95 of 100 calls last at most this long"),
     "max_micros": ("longest call", "Duration of the longest call, with what it called"),
 }
-CALL_FIELDS = tuple(FieldSpec(name, title, "us", text, False, name) for name, (title, text) in _CALLS.items())
+CALL_FIELDS = tuple(
+    FieldSpec(name, title, "us", text, False, name) for name, (title, text) in _CALLS.items()
+)
 
 
 def _own(name: str) -> FieldSpec:
@@ -89,7 +99,9 @@ def fields(view: str, *, tfprof: bool, nested: bool) -> tuple[FieldSpec, ...]:
 
 def _total(name: str) -> FieldSpec:
     title, unit, text = _WORDS[name]
-    return FieldSpec(f"total_{name}", title, unit, f"{text}. With all that belongs to the row.", True, name)
+    return FieldSpec(
+        f"total_{name}", title, unit, f"{text}. With all that belongs to the row.", True, name
+    )
 
 
 def table_title(name: str) -> str:

@@ -35,7 +35,9 @@ def graph_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     order = np.frombuffer(visits.order, np.int64)
     row_of_node = np.full(len(ends), -1, np.int64)
     row_of_node[order] = np.arange(1, len(order) + 1)
-    parent = _visitors(row_of_node.astype(np.int32), np.diff(ends, prepend=0), source, len(order) + 1)
+    parent = _visitors(
+        row_of_node.astype(np.int32), np.diff(ends, prepend=0), source, len(order) + 1
+    )
     cycles = 0 if tfprof else int(np.count_nonzero((parent[1:] == 0) & is_input[order]))
     return _layout(index, _from_preorder(parent), row_of_node, order, _cycles(cycles))
 
@@ -117,7 +119,9 @@ def call_layout(index: ProfileIndex) -> Layout:
     return _layout(index, tree, row_of_node[1:], row[1:] - 1, ())
 
 
-def _layout(index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, problems: tuple[Diagnostic, ...]) -> Layout:
+def _layout(
+    index: ProfileIndex, tree: Tree, row_of_node: Ints, node: Ints, problems: tuple[Diagnostic, ...]
+) -> Layout:
     """A layout in which each row but the root is one node."""
     profile = index.profile
     return Layout(

@@ -73,9 +73,14 @@ class ProfileIndex:
         A name with a '/' or one that the runtime makes is no op; a node of the graph has inputs or a call stack.
         """
         nodes = self.profile.nodes
-        nameless = (self.op == nodes.name) & (np.diff(nodes.input_end, prepend=0) == 0) & (nodes.trace < 0)
+        nameless = (
+            (self.op == nodes.name) & (np.diff(nodes.input_end, prepend=0) == 0) & (nodes.trace < 0)
+        )
         candidates = np.flatnonzero(nameless & (not self.profile.nested))
-        made = [b"/" in text or text.startswith(_RUNTIME_NAMES) for text in self.texts(nodes.name[candidates])]
+        made = [
+            b"/" in text or text.startswith(_RUNTIME_NAMES)
+            for text in self.texts(nodes.name[candidates])
+        ]
         found = np.zeros(len(nameless), bool)
         found[candidates[np.array(made, bool)]] = True
         return found

@@ -102,7 +102,10 @@ class Layout:
         if len(chosen) > len(self) // 4:
             return [self._paths[row].decode("utf-8", "replace") for row in chosen]
         lines = [self._line(row) for row in chosen]
-        return [self.separator.join(self.short_names(line)) if len(line) else ROOT_NAME for line in lines]
+        return [
+            self.separator.join(self.short_names(line)) if len(line) else ROOT_NAME
+            for line in lines
+        ]
 
     def _line(self, row: int) -> Ints:
         """The rows whose names make up a row's full name."""
@@ -122,7 +125,9 @@ class Layout:
             LimitExceeded: Rows hang so deep that all their paths do not fit into memory.
         """
         paths, size, tops = [ROOT_NAME.encode()], 0, (0, self.nameless)
-        for label, parent in zip(self.label[1:].tolist(), self.tree.parent[1:].tolist(), strict=True):
+        for label, parent in zip(
+            self.label[1:].tolist(), self.tree.parent[1:].tolist(), strict=True
+        ):
             path = paths[parent] + separator + texts[label] if parent not in tops else texts[label]
             paths.append(path)
             size += len(path)

@@ -67,7 +67,9 @@ class ViewsLens(Lens[SharedEngine, ViewsOptions, ViewResult]):
         """Two views, row by row."""
         return compare(a, b, options)
 
-    def comparison_values(self, values: Mapping[str, Any], a: SharedEngine, b: SharedEngine) -> Mapping[str, Any]:
+    def comparison_values(
+        self, values: Mapping[str, Any], a: SharedEngine, b: SharedEngine
+    ) -> Mapping[str, Any]:
         """Compares profiles of unequally many steps per step, unless `step` says otherwise."""
         decided = dict(values)
         a_steps = len(a.profile.steps)
@@ -79,7 +81,9 @@ class ViewsLens(Lens[SharedEngine, ViewsOptions, ViewResult]):
             decided.setdefault("average_over", "steps")
         return decided
 
-    def comparison_notes(self, a: ViewResult, b: ViewResult, comparison: HasComparisonDocument) -> Mapping[str, Any]:
+    def comparison_notes(
+        self, a: ViewResult, b: ViewResult, comparison: HasComparisonDocument
+    ) -> Mapping[str, Any]:
         """The view, whether metrics are per step, and subtrees that may have been renamed."""
         assert isinstance(comparison, Comparison)
         averaged = a.divisor > 1 or b.divisor > 1 or a.resolved.average

@@ -60,7 +60,9 @@ def full_matches(regexes: Sequence[str], texts: Sequence[bytes] | Strings) -> Ar
     return _matching(good, texts, _options(), whole=True) if good else np.zeros(len(texts), bool)
 
 
-def _matching(regexes: Sequence[str], texts: Sequence[bytes] | Strings, options: re2.Options, *, whole: bool) -> Array:
+def _matching(
+    regexes: Sequence[str], texts: Sequence[bytes] | Strings, options: re2.Options, *, whole: bool
+) -> Array:
     """Whether some regex matches each text, its whole or a part of it."""
     matcher = re2.Set.FullMatchSet(options) if whole else re2.Set.SearchSet(options)
     for regex in regexes:
@@ -69,7 +71,11 @@ def _matching(regexes: Sequence[str], texts: Sequence[bytes] | Strings, options:
     if len(texts) >= _MANY and not _BOUND_TO_ONE_TEXT.search("".join(regexes)):
         # A scan of all texts costs by the match, and otherwise a tenth of asking for each.
         some = range(0, len(texts), len(texts) // _SAMPLE)
-        sample = chosen(texts, np.array(some)) if isinstance(texts, Strings) else [texts[at] for at in some]
+        sample = (
+            chosen(texts, np.array(some))
+            if isinstance(texts, Strings)
+            else [texts[at] for at in some]
+        )
         if _matches(matcher, sample).mean() <= _OFTEN:
             found = _line_matches(regexes, *_lines(texts), options, whole=whole)
             if found is not None:
@@ -99,7 +105,9 @@ def _line_matches(
     options.never_nl = options.never_capture = True
     either = "|".join(f"(?:{regex})" for regex in regexes)
     # The rest of the line goes with a part of it, so that each line is found once.
-    pattern = re2.compile(f"(?m)^(?:{either})$" if whole else f"(?m)(?:{either}).*$", options=options)
+    pattern = re2.compile(
+        f"(?m)^(?:{either})$" if whole else f"(?m)(?:{either}).*$", options=options
+    )
     starts = [match.start() for match in pattern.finditer(lines[:-1])]
     found = np.zeros(len(end), bool)
     found[np.searchsorted(end, starts)] = True
@@ -129,7 +137,9 @@ class SearchTable:
             return self._find(self._lower, text.lower().encode())
         pattern = text if regex else re2.escape(text)
         if problems := bad_regexes([pattern]):
-            raise OptionError(problems[0], where="search", remedy="Use RE2's syntax, without look-around")
+            raise OptionError(
+                problems[0], where="search", remedy="Use RE2's syntax, without look-around"
+            )
         options = _options()
         options.case_sensitive = not ignore_case
         return _matching([pattern], self._table, options, whole=False)
@@ -139,7 +149,9 @@ class SearchTable:
         found = np.full(len(end), not needle)
         if not needle or not len(data):
             return found
-        starts = np.fromiter((match.start() for match in re.finditer(re.escape(needle), data)), np.int64)
+        starts = np.fromiter(
+            (match.start() for match in re.finditer(re.escape(needle), data)), np.int64
+        )
         text = np.searchsorted(end, starts, side="right")
         inside = starts + len(needle) <= end[text]
         found[text[inside]] = True

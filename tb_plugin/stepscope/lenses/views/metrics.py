@@ -71,7 +71,9 @@ def choose_step(profile: Profile, resolved: Resolved) -> StepChoice | None:
     if resolved.tfprof:
         return None
     known = ", ".join(map(str, profile.steps.id[:20].tolist())) or "none"
-    raise OptionError(f"the profile has no step {resolved.step}", where="step", remedy=f"Its steps are {known}")
+    raise OptionError(
+        f"the profile has no step {resolved.step}", where="step", remedy=f"Its steps are {known}"
+    )
 
 
 class NodeFigures:

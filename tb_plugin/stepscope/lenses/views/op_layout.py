@@ -42,7 +42,9 @@ def op_layout(index: ProfileIndex, tfprof: bool) -> Layout:
     first[row_of_node[::-1]] = np.arange(len(key))[::-1]
     first = first[1:]
     texts = [text.decode("utf-8", "replace") for text in index.texts(index.op[first])]
-    names = [RUNTIME if one else text for one, text in zip(unknown[first].tolist(), texts, strict=True)]
+    names = [
+        RUNTIME if one else text for one, text in zip(unknown[first].tolist(), texts, strict=True)
+    ]
     words = [_APART.get(one, "") for one in kind[first].tolist()]
     return Layout(
         tree,

@@ -55,15 +55,21 @@ COLUMNS = (*ORDER_FIELDS, "occurrence", *DETAIL_COLUMNS)
 class ViewsOptions:
     """What to show of a profile, and how. Thresholds are inclusive; regexes are RE2 and must match the whole name."""
 
-    view: str = option("op", "Which tree to build: by graph, scope, line of code or op type", choices=VIEWS)
-    compat: str | None = option(None, "Answer as this tool does, quirks included", choices=("tfprof",))
+    view: str = option(
+        "op", "Which tree to build: by graph, scope, line of code or op type", choices=VIEWS
+    )
+    compat: str | None = option(
+        None, "Answer as this tool does, quirks included", choices=("tfprof",)
+    )
     preset: str | None = option(
         None,
         "Options of tfprof's ProfileOptionBuilder, where no other value is given",
         choices=("trainable_variables_parameter", "float_operation", "time_and_memory"),
     )
     detail: str = option(
-        "brief", "`full` adds devices, input shapes and graph nodes to each row", choices=("brief", "full")
+        "brief",
+        "`full` adds devices, input shapes and graph nodes to each row",
+        choices=("brief", "full"),
     )
     max_depth: int | None = option(None, "Rows deeper than this are hidden; the root has depth 1")
     min_bytes: int = option(0, "Hide rows that request fewer bytes")
@@ -81,21 +87,35 @@ class ViewsOptions:
         "Whose time rows are ordered by and shares are of; by default the device's where one works, else the host's",
         choices=tuple(RESOURCES),
     )
-    step: str | None = option(None, "`all` sums over the steps; `average`, or the number of one step")
+    step: str | None = option(
+        None, "`all` sums over the steps; `average`, or the number of one step"
+    )
     average_over: str = option(
         "node",
         "What `average` divides by: the steps that the node itself ran in, or all profiled steps",
         choices=("node", "steps"),
     )
-    order_by: str | None = option(None, f"What siblings are sorted by, largest first: {', '.join(ORDERS)}")
-    account_type_regexes: tuple[str, ...] = option(EVERYTHING, "Only nodes with a matching op, device or type count")
+    order_by: str | None = option(
+        None, f"What siblings are sorted by, largest first: {', '.join(ORDERS)}"
+    )
+    account_type_regexes: tuple[str, ...] = option(
+        EVERYTHING, "Only nodes with a matching op, device or type count"
+    )
     start_name_regexes: tuple[str, ...] = option(EVERYTHING, "Matching rows become the top rows")
     trim_name_regexes: tuple[str, ...] = option((), "What is below matching rows is cut off")
-    show_name_regexes: tuple[str, ...] = option(EVERYTHING, "Only matching rows are shown; the others still count")
+    show_name_regexes: tuple[str, ...] = option(
+        EVERYTHING, "Only matching rows are shown; the others still count"
+    )
     hide_name_regexes: tuple[str, ...] = option((), "Matching rows are hidden, but still count")
-    account_displayed_op_only: bool = option(False, "Totals are sums over the rows shown, not over all")
-    select: tuple[str, ...] | None = option(None, f"Columns of the text; no figure changes: {', '.join(COLUMNS)}")
-    output: str | None = option(None, "stdout, none, or file, timeline, pprof, speedscope with :outfile=F")
+    account_displayed_op_only: bool = option(
+        False, "Totals are sums over the rows shown, not over all"
+    )
+    select: tuple[str, ...] | None = option(
+        None, f"Columns of the text; no figure changes: {', '.join(COLUMNS)}"
+    )
+    output: str | None = option(
+        None, "stdout, none, or file, timeline, pprof, speedscope with :outfile=F"
+    )
 
 
 @dataclass(frozen=True)
@@ -201,7 +221,9 @@ def _with_preset(options: ViewsOptions) -> ViewsOptions:
         return options
     default = ViewsOptions()
     preset = _PRESETS[options.preset]
-    chosen = {name: preset[name] for name in preset if getattr(options, name) == getattr(default, name)}
+    chosen = {
+        name: preset[name] for name in preset if getattr(options, name) == getattr(default, name)
+    }
     return dataclasses.replace(options, **chosen)
 
 
@@ -223,18 +245,24 @@ def _check_words(option: str, words: Sequence[str], known: Sequence[str]) -> Non
     for word in words:
         if word not in known:
             choices = ", ".join(choice for choice in known if choice)
-            raise OptionError(f"unknown {option} {word!r}", where=option, remedy=f"Choose from: {choices}")
+            raise OptionError(
+                f"unknown {option} {word!r}", where=option, remedy=f"Choose from: {choices}"
+            )
 
 
 def _check_choice(spec: dataclasses.Field[Any], value: Any) -> None:
     choices = spec.metadata["choices"]
     if choices and value is not None and value not in choices:
-        raise OptionError(f"{value!r} is not known", where=spec.name, remedy="Use one of " + ", ".join(choices))
+        raise OptionError(
+            f"{value!r} is not known", where=spec.name, remedy="Use one of " + ", ".join(choices)
+        )
 
 
 def _defaults(options: ViewsOptions, tfprof: bool) -> dict[str, Any]:
     lists = {spec.name: getattr(options, spec.name) for spec in dataclasses.fields(options)}
-    decided: dict[str, Any] = {name: tuple(value) for name, value in lists.items() if isinstance(value, list)}
+    decided: dict[str, Any] = {
+        name: tuple(value) for name, value in lists.items() if isinstance(value, list)
+    }
     if options.order_by is None and tfprof:
         decided["order_by"] = "name"
     if tfprof and options.max_depth is None:
@@ -253,6 +281,8 @@ def _step(text: str | None, tfprof: bool) -> tuple[int | None, bool]:
     if word == "average":
         return None, True
     if not re.fullmatch(r"[+-]?\d+", word):
-        raise OptionError(f"{word!r} is no step", where="step", remedy="Use all, average or the number of a step")
+        raise OptionError(
+            f"{word!r} is no step", where="step", remedy="Use all, average or the number of a step"
+        )
     number = int(word)
     return (None, True) if number < 0 else (number, False)

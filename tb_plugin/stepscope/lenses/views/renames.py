@@ -25,7 +25,11 @@ def renames(found: Comparison) -> list[dict[str, Any]]:
     pairs = [(theirs[shape], row) for shape, row in mine.items() if shape in theirs]
     pairs.sort(key=lambda pair: -(int(found.a.end[pair[1]]) - pair[1]))
     return [
-        {"from": found.b.stable_key(old), "to": found.a.stable_key(new), "rows": int(found.a.end[new]) - new}
+        {
+            "from": found.b.stable_key(old),
+            "to": found.a.stable_key(new),
+            "rows": int(found.a.end[new]) - new,
+        }
         for old, new in pairs[:MOST]
     ]
 
@@ -53,6 +57,7 @@ def _shape(result: ViewResult, top: int) -> bytes:
     parents = result.parent[rows].tolist()
     names = dict(zip(rows.tolist(), result.names(rows), strict=True))
     lines = sorted(
-        f"{at}\0{names.get(up, '')}\0{names[row]}" for row, at, up in zip(names, depth, parents, strict=True)
+        f"{at}\0{names.get(up, '')}\0{names[row]}"
+        for row, at, up in zip(names, depth, parents, strict=True)
     )
     return hashlib.blake2b("\n".join(lines).encode("utf-8", "replace"), digest_size=16).digest()

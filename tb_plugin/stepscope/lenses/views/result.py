@@ -167,7 +167,9 @@ class ViewResult:
 
     def node_figure(self, spec: FieldSpec, node: int) -> int | float:
         """A figure of a single node, in the field's unit."""
-        value: int | float = self.in_unit(spec, self.row_figures.nodes[spec.source][node : node + 1]).tolist()[0]
+        value: int | float = self.in_unit(
+            spec, self.row_figures.nodes[spec.source][node : node + 1]
+        ).tolist()[0]
         return value
 
     def graph_nodes(self) -> Ints:

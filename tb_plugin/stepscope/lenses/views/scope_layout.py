@@ -11,7 +11,13 @@ from stepscope.lenses.views.tree import Tree, inverse, preorder
 from stepscope.model.columns import Array, Ints, Strings
 from stepscope.model.profile import NodeKind
 
-_OPTIMIZERS = (b"ArithmeticOptimizer", b"ConstantFolding", b"ConstantFoldingCtrl", b"Func", b"LoopOptimizer")
+_OPTIMIZERS = (
+    b"ArithmeticOptimizer",
+    b"ConstantFolding",
+    b"ConstantFoldingCtrl",
+    b"Func",
+    b"LoopOptimizer",
+)
 """The scopes into which TensorFlow's graph optimizers put what they make."""
 
 
@@ -59,7 +65,9 @@ def _invented(index: ProfileIndex) -> Ints:
     found: Ints = entry[np.flatnonzero((tree.depth == 1) & (others == 0))]
     texts, which = index.scope_names
     names = [texts[at] for at in which[found - 1].tolist()]
-    invented: Ints = found[np.array([name.startswith(b"_") or name in _OPTIMIZERS for name in names], bool)]
+    invented: Ints = found[
+        np.array([name.startswith(b"_") or name in _OPTIMIZERS for name in names], bool)
+    ]
     return invented
 
 

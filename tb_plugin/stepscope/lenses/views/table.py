@@ -47,7 +47,9 @@ def leading_rows(document: Document) -> list[Row]:
     tfprof = document["options"]["compat"] == "tfprof"
     _add_share(rows, tfprof=tfprof)
     columns = _columns(document)
-    used = [column for column in columns if any(row.get(column) not in (0, None, "") for row in rows)]
+    used = [
+        column for column in columns if any(row.get(column) not in (0, None, "") for row in rows)
+    ]
     if tfprof:
         return [{column: row.get(column) for column in used} for row in rows]
 

@@ -172,7 +172,9 @@ def depths(parent: Ints) -> Ints:
 def levels(depth: Ints) -> list[Ints]:
     """The rows of each depth, the top first."""
     # Short numbers are sorted by their digits.
-    order = np.argsort(depth.astype(np.uint16) if int(depth.max(initial=0)) < 1 << 16 else depth, kind="stable")
+    order = np.argsort(
+        depth.astype(np.uint16) if int(depth.max(initial=0)) < 1 << 16 else depth, kind="stable"
+    )
     return np.split(order, np.flatnonzero(np.diff(depth[order])) + 1) if len(order) else []
 
 

@@ -52,7 +52,9 @@ _BROKEN_HEADER = (
     ValueError,
     Warning,
 )
-_REMEDY = f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
+_REMEDY = (
+    f"Put a JSON beside it, of the same name with .json or named {_CASE}; docs/incore.md shows one"
+)
 
 
 def recognise(path: Path, head: bytes) -> bool:
@@ -153,10 +155,14 @@ def _record(
             timing=timing,
         )
         losses += bounds_losses
-    if timing is not None and not any(given.get(check) for check in ("generation", "magic", "slot_id")):
+    if timing is not None and not any(
+        given.get(check) for check in ("generation", "magic", "slot_id")
+    ):
         loss = Diagnostic(
             where="generation",
-            what=("neither generation, magic nor slot_id is described: stale rows cannot be told from fresh ones"),
+            what=(
+                "neither generation, magic nor slot_id is described: stale rows cannot be told from fresh ones"
+            ),
             count=0,
             remedy="Stamp a launch generation into each row",
         )
@@ -174,7 +180,11 @@ def _check_slot_map(arguments: dict[str, Any]) -> list[Diagnostic]:
         cores_of(arguments.get("slot_map") or {}, 0)
     except (RecordError, AttributeError) as error:
         del arguments["slot_map"]
-        return [Diagnostic("slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number")]
+        return [
+            Diagnostic(
+                "slot_map", f"cannot be used ({error})", 1, "Slots are shown by their number"
+            )
+        ]
     return []
 
 
@@ -226,8 +236,12 @@ def _bounds_of_epoch(
         return next(iter(known.values())), []
     holding = [epoch for epoch, bounds in known.items() if _holds(bounds, timing)]
     if len(holding) == 1:
-        what = f"is missing: of run epochs {spans}, only {holding[0]} holds the stamps and is linked"
-        return known[holding[0]], [Diagnostic("l2.run_epoch", what, 0, "Give run_epoch to choose another")]
+        what = (
+            f"is missing: of run epochs {spans}, only {holding[0]} holds the stamps and is linked"
+        )
+        return known[holding[0]], [
+            Diagnostic("l2.run_epoch", what, 0, "Give run_epoch to choose another")
+        ]
     what = f"is missing: task {task} runs in run epochs {spans}"
     return None, [Diagnostic("l2.run_epoch", what, 1, "Give one of these as run_epoch in l2")]
 
@@ -293,7 +307,9 @@ def _raw(path: Path, shape: tuple[int, ...], dtype: str) -> NDArray[Any]:
     try:
         kind = np.dtype(dtype).newbyteorder("<")
     except TypeError as error:
-        raise UnsupportedSource(f"dtype {dtype!r:.40}", where=str(path), remedy="Use int64 or uint64") from error
+        raise UnsupportedSource(
+            f"dtype {dtype!r:.40}", where=str(path), remedy="Use int64 or uint64"
+        ) from error
     data = path.read_bytes()
     # As Python's integers: a damaged shape may exceed 64 bits.
     wanted = int(np.prod(shape, dtype=object)) * kind.itemsize

@@ -84,4 +84,6 @@ def checked(given: Mapping[str, Any], where: str) -> dict[str, Any]:
     try:
         return dict(msgspec.convert(known, Case))
     except msgspec.ValidationError as error:
-        raise DamagedSource(str(error), where=where, remedy="Write it as docs/incore.md shows") from error
+        raise DamagedSource(
+            str(error), where=where, remedy="Write it as docs/incore.md shows"
+        ) from error

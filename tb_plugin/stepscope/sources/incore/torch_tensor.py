@@ -32,7 +32,18 @@ _TYPES = {
     "FloatStorage": "float32",
     "UntypedStorage": "uint8",
 }
-_DTYPES = ("uint64", "int64", "uint32", "int32", "uint16", "int16", "uint8", "int8", "float64", "float32")
+_DTYPES = (
+    "uint64",
+    "int64",
+    "uint32",
+    "int32",
+    "uint16",
+    "int16",
+    "uint8",
+    "int8",
+    "float64",
+    "float32",
+)
 _MAX_BYTES = 4 << 30
 _MAX_PICKLE_BYTES = 1 << 20
 # What zipfile, zlib and pickle raise on bytes that are not what they should be.
@@ -85,7 +96,9 @@ def _only_tensor(content: Any, where: str) -> NDArray[Any]:
             content = next(iter(tensors.values()))
     if not isinstance(content, np.ndarray):
         raise UnsupportedSource(
-            "a .pt file without a single tensor", where=where, remedy="Save the timing tensor alone, or as 'timing'"
+            "a .pt file without a single tensor",
+            where=where,
+            remedy="Save the timing tensor alone, or as 'timing'",
         )
     return content
 
@@ -108,7 +121,9 @@ class _Archive:
         info = self._archive.getinfo(self._folder + name)
         if info.file_size > limit:
             raise LimitExceeded(
-                f"{name} of {info.file_size} bytes", where=self._where, remedy="Save fewer invocations per file"
+                f"{name} of {info.file_size} bytes",
+                where=self._where,
+                remedy="Save fewer invocations per file",
             )
         return self._archive.read(info)
 
@@ -131,7 +146,9 @@ class _TensorUnpickler(pickle._Unpickler):
     The unpickler in C allocates as much memory as an index in the file asks for; this one does not.
     """
 
-    def __init__(self, stream: io.BytesIO, storage: Callable[[tuple[Any, ...]], NDArray[Any]], where: str) -> None:
+    def __init__(
+        self, stream: io.BytesIO, storage: Callable[[tuple[Any, ...]], NDArray[Any]], where: str
+    ) -> None:
         super().__init__(stream)
         self._storage = storage
         self._where = where
@@ -179,6 +196,8 @@ def _rebuild(
     if elements:
         last = offset + sum((n - 1) * step for n, step in zip(size, stride, strict=True))
         if last >= len(storage):
-            raise ValueError(f"a tensor that reaches to element {last} of a storage of {len(storage)}")
+            raise ValueError(
+                f"a tensor that reaches to element {last} of a storage of {len(storage)}"
+            )
     strides = tuple(step * storage.itemsize for step in stride)
     return np.lib.stride_tricks.as_strided(storage[offset:], size, strides, writeable=False)

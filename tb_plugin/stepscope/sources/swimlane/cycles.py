@@ -159,7 +159,9 @@ def _add_tasks(draft: Draft, rows: Sequence[Any], width: int) -> None:
     if len(good) < len(rows):
         loss = Diagnostic(
             where="aicore_tasks",
-            what=("rows are not the integers core, task, dispatch, start <= end, or have another number of columns"),
+            what=(
+                "rows are not the integers core, task, dispatch, start <= end, or have another number of columns"
+            ),
             count=len(rows) - len(good),
             remedy="Capture again if they matter",
         )
@@ -251,7 +253,9 @@ def _join_losses(draft: Draft, undispatched: int) -> Iterator[Diagnostic]:
     if repeated:
         yield Diagnostic(
             where="aicore_tasks",
-            what=("rows repeat a core's dispatch number in one launch: their dispatch may be another row's"),
+            what=(
+                "rows repeat a core's dispatch number in one launch: their dispatch may be another row's"
+            ),
             count=repeated,
             remedy="Check that the run boundaries are right",
         )
@@ -305,7 +309,9 @@ def _orchestrator_phases(document: Document) -> Iterator[Activity]:
         yield from _spans(phases, f"orchestrator {thread}", "phase")
     for thread, phases in enumerate(threads_of(document.get("host_orchestrator_phases"))):
         yield from _spans(phases, f"host orchestrator {thread}", "phase", Clock.HOST_NS)
-    yield from _spans(document.get("host_device_uploads") or (), "host upload", "phase", Clock.HOST_NS)
+    yield from _spans(
+        document.get("host_device_uploads") or (), "host upload", "phase", Clock.HOST_NS
+    )
 
 
 def _lifecycle(document: Document) -> Iterator[Activity]:

@@ -140,7 +140,9 @@ def restart_note(epochs: Sequence[int]) -> Diagnostic | None:
         return None
     return Diagnostic(
         where="metadata.run_boundaries",
-        what=(f"is missing: StepScope tells {launches} launches apart by restarts of the dispatch numbers"),
+        what=(
+            f"is missing: StepScope tells {launches} launches apart by restarts of the dispatch numbers"
+        ),
         count=launches,
         remedy="Capture with run boundaries to be sure",
     )

@@ -140,7 +140,9 @@ def read_profile(data: Any, source: str, progress: Progress | None = None) -> Pr
         if progress:
             progress(stop, len(data))
     if not reader.count:
-        raise DamagedSource("no node in a tfprof profile", where=source, remedy="Write the profile again")
+        raise DamagedSource(
+            "no node in a tfprof profile", where=source, remedy="Write the profile again"
+        )
     draft.steps.update(tail.steps)
     _add_frames(draft, tail, source)
     return lay_out(draft, Header(source=source, producer="tfprof"))
@@ -213,7 +215,9 @@ def _add_frames(draft: Draft, tail: _Tail, source: str) -> None:
             remedy="Write the profile again, together with its op log",
         )
     if unknown:
-        draft.losses.append(Diagnostic(source, "code traces whose names stand behind the end", len(stacks)))
+        draft.losses.append(
+            Diagnostic(source, "code traces whose names stand behind the end", len(stacks))
+        )
         return
     text = np.array([draft.strings(tail.texts[i]) for i in ids.tolist()], np.int64)
     files, functions = text[np.searchsorted(ids, file)], text[np.searchsorted(ids, function)]

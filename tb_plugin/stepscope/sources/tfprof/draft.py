@@ -172,7 +172,9 @@ class Interner:
     def spans(self, data: bytes, start: Ints, end: Ints) -> Ints:
         """The indices of the spans [start, end) of a buffer."""
         index = self.index
-        return np.array([index[data[a:b]] for a, b in zip(start.tolist(), end.tolist(), strict=True)], np.int64)
+        return np.array(
+            [index[data[a:b]] for a, b in zip(start.tolist(), end.tolist(), strict=True)], np.int64
+        )
 
     def texts(self) -> list[bytes]:
         """All texts so far, by index."""
@@ -184,7 +186,9 @@ class Interner:
 
     def strings(self) -> Strings:
         """The table of all texts so far."""
-        end = np.cumsum(np.fromiter(map(len, self.index), np.int64, len(self.index)), dtype=np.int64)
+        end = np.cumsum(
+            np.fromiter(map(len, self.index), np.int64, len(self.index)), dtype=np.int64
+        )
         return Strings(np.frombuffer(b"".join(self.index), np.uint8), end)
 
 
@@ -218,7 +222,9 @@ class ShapeTable:
         """The shapes so far, and their dimensions."""
         lengths = np.fromiter(map(len, self.index), np.int64, len(self.index))
         sizes = [d if d >= 0 else -1 for dims in self.index for d in dims]
-        shapes = Shapes(rank=np.where(lengths, lengths, -1), dim_end=np.cumsum(lengths, dtype=np.int64))
+        shapes = Shapes(
+            rank=np.where(lengths, lengths, -1), dim_end=np.cumsum(lengths, dtype=np.int64)
+        )
         return shapes, Dims(size=np.array(sizes, np.int64))
 
     def parameters(self) -> list[int]:

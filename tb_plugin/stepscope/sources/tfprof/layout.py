@@ -67,7 +67,9 @@ def lay_out(draft: Draft, header: Header) -> Profile:
     parameters = _parameters(draft, nodes.shape)
     node_steps = _node_steps(_one_per_step(draft, steps), steps, base)
     return Profile(
-        header=dataclasses.replace(header, wall_anchor_ns=base * 1000, losses=(*header.losses, *draft.losses)),
+        header=dataclasses.replace(
+            header, wall_anchor_ns=base * 1000, losses=(*header.losses, *draft.losses)
+        ),
         tick_ps=TICK_PS,
         has_traces=bool(len(traces)),
         nodes=Nodes(
@@ -129,7 +131,9 @@ def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
         rows, place = rows.take(known), place[known]
     order = np.lexsort((rows.place, rows.node))
     group = Inputs(
-        source=_i32(by_key[place][order]), slot=_i32(rows.slot[order]), kind=rows.kind[order].astype(np.int8)
+        source=_i32(by_key[place][order]),
+        slot=_i32(rows.slot[order]),
+        kind=rows.kind[order].astype(np.int8),
     )
     return group, _ends(rows.node, len(nodes.key))
 
@@ -137,7 +141,11 @@ def _inputs(draft: Draft, nodes: NodeRows, where: str) -> tuple[Inputs, Ints]:
 def _report_dangling(draft: Draft, nodes: NodeRows, rows: InputRows, where: str) -> None:
     what = f"{len(rows.node)} inputs name nodes that are not there"
     if not draft.complete:
-        draft.losses.append(Diagnostic(where, "inputs from nodes behind the place where the file ends", len(rows.node)))
+        draft.losses.append(
+            Diagnostic(
+                where, "inputs from nodes behind the place where the file ends", len(rows.node)
+            )
+        )
         return
     name = draft.strings.text(int(nodes.name[rows.node[0]]))
     raise DamagedSource(
@@ -151,7 +159,9 @@ def _outputs(draft: Draft, count: int) -> tuple[Outputs, Ints]:
     rows = draft.take(OutputRows)
     sane = (rows.slot >= 0) & (rows.slot < MAX_SLOTS)
     if not sane.all():
-        draft.losses.append(Diagnostic("outputs", f"output slots outside 0..{MAX_SLOTS - 1}", int((~sane).sum())))
+        draft.losses.append(
+            Diagnostic("outputs", f"output slots outside 0..{MAX_SLOTS - 1}", int((~sane).sum()))
+        )
         rows = rows.take(sane)
     slots = np.zeros(count, np.int64)
     np.maximum.at(slots, rows.node, rows.slot + 1)
@@ -230,7 +240,9 @@ def _traces(rows: FrameRows, draft: Draft) -> tuple[Frames, Traces, Ints]:
         depth += 1
         active = active[start[active] + depth < end[active]]
     empty = np.empty(0, np.int64)
-    tree = Traces(parent=_i32(np.concatenate([empty, *parents])), frame=_i32(np.concatenate([empty, *own])))
+    tree = Traces(
+        parent=_i32(np.concatenate([empty, *parents])), frame=_i32(np.concatenate([empty, *own]))
+    )
     return frames, tree, np.append(innermost, np.full(len(draft.stacks) - stacks, -1))
 
 
@@ -251,7 +263,11 @@ def _distinct(columns: Ints) -> tuple[Ints, Ints]:
 
 def _time_base(draft: Draft) -> int:
     """The earliest stamp, in microseconds; 0 where there is none or the stamps do not fit nanoseconds."""
-    stamps = [draft.column(StepRows, "start"), draft.column(ExecutionRows, "start"), draft.column(MemoryRows, "time")]
+    stamps = [
+        draft.column(StepRows, "start"),
+        draft.column(ExecutionRows, "start"),
+        draft.column(MemoryRows, "time"),
+    ]
     earliest = min((int(s[s > 0].min()) for s in stamps if (s > 0).any()), default=0)
     return earliest if earliest <= MAX_INT64 // 1000 else 0
 
@@ -272,7 +288,9 @@ def _one_per_step(draft: Draft, steps: Ints) -> StepRows:
     if (ordered[1:] != ordered[:-1]).all():
         return rows
     _, place = np.unique(key[::-1], return_index=True)
-    draft.losses.append(Diagnostic("execs", "steps that a node has twice; the last is kept", len(key) - len(place)))
+    draft.losses.append(
+        Diagnostic("execs", "steps that a node has twice; the last is kept", len(key) - len(place))
+    )
     return rows.take(np.sort(len(key) - 1 - place))
 
 
@@ -330,4 +348,6 @@ def _allocations(rows: MemoryRows, nodes: NodeRows, steps: Ints, base: int) -> A
 
 def _attributes(rows: AttributeRows) -> Attributes:
     order: Any = np.argsort(rows.node, kind="stable")
-    return Attributes(node=_i32(rows.node[order]), key=_i32(rows.key[order]), value=_i32(rows.value[order]))
+    return Attributes(
+        node=_i32(rows.node[order]), key=_i32(rows.key[order]), value=_i32(rows.value[order])
+    )

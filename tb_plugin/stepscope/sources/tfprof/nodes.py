@@ -185,7 +185,9 @@ class NodeReader:
         draft.add(self._in_use(memory, node, step))
         draft.add(_output_bytes(memory, node))
 
-    def _add_times(self, block: bytes, entries: Table, kind: LaneKind, node: Ints, step: Ints) -> Ints:
+    def _add_times(
+        self, block: bytes, entries: Table, kind: LaneKind, node: Ints, step: Ints
+    ) -> Ints:
         """Adds the executions of a map from device to times; gives their sum per step of a node."""
         draft = self._draft
         devices = draft.strings.spans(block, *entries.spans(1))

@@ -35,7 +35,11 @@ _MESSAGES: dict[Kind, Callable[[], Message]] = {
 }
 _OP = re.compile(rb"[A-Z_][A-Za-z0-9_>.]*")
 _TEXT_GRAPH = re.compile(rb"\s*(#.*\s*)*(node|versions|library)\s*:?\s*\{")
-_CALL_FILES: tuple[tuple[str, Kind], ...] = (("graph", "graph"), ("run_meta", "run"), ("op_log", "op_log"))
+_CALL_FILES: tuple[tuple[str, Kind], ...] = (
+    ("graph", "graph"),
+    ("run_meta", "run"),
+    ("op_log", "op_log"),
+)
 _PARTITION_GRAPHS, _FUNCTION_GRAPHS = 3, 4
 _MAX_FILES = 10_000
 _MAX_LOOKED = 1000
@@ -60,7 +64,9 @@ def _holds_raw(folder: Path) -> bool:
     manifest = folder / _MANIFEST
     if manifest.is_file() and any(part.kind != "op_log" for part in _listed(manifest)):
         return True
-    return any(_kind_of_file(file) in ("graph", "run") for file in islice(_files(folder), _MAX_LOOKED))
+    return any(
+        _kind_of_file(file) in ("graph", "run") for file in islice(_files(folder), _MAX_LOOKED)
+    )
 
 
 def _files(folder: Path) -> Iterator[Path]:
@@ -81,7 +87,9 @@ def kind_of(start: bytes) -> Kind | None:
         return "graph"
     outer = _enter(start, 0, len(start))
     if outer is not None and outer.value == outer.end:
-        outer = _enter(start, outer.end, len(start))  # A run without step_stats starts with an empty field.
+        outer = _enter(
+            start, outer.end, len(start)
+        )  # A run without step_stats starts with an empty field.
     if outer is None:
         return None
     if outer.number in (_PARTITION_GRAPHS, _FUNCTION_GRAPHS):
@@ -103,7 +111,11 @@ def _kind_of_first(start: bytes, outer: Field) -> Kind | None:
 
 def _is_node(data: bytes, found: dict[int, Field]) -> bool:
     op = found.get(2)
-    return op is not None and op.wire_type == DELIMITED and _OP.fullmatch(data, op.value, op.end) is not None
+    return (
+        op is not None
+        and op.wire_type == DELIMITED
+        and _OP.fullmatch(data, op.value, op.end) is not None
+    )
 
 
 def _holds_graph(data: bytes, outer: Field) -> bool:
@@ -147,7 +159,9 @@ def _fields_in_sight(data: bytes, outer: Field) -> dict[int, Field]:
 def _is_device_stats(data: bytes, stats: Field) -> bool:
     """Whether a message starts with the name of a device."""
     device = _enter(data, stats.value, stats.end)
-    return device is not None and device.number == 1 and data[device.value : device.value + 1] == b"/"
+    return (
+        device is not None and device.number == 1 and data[device.value : device.value + 1] == b"/"
+    )
 
 
 def _is_log_entry(data: bytes, found: dict[int, Field]) -> bool:
@@ -164,7 +178,11 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     Raises:
         DamagedSource: A file cannot be parsed, an input names a node that is in no graph, or there is no node.
     """
-    parts = _parts(path) if path.is_dir() else [_Part(path, _sure(kind_of(head(path)), path), _step_of(path, 0))]
+    parts = (
+        _parts(path)
+        if path.is_dir()
+        else [_Part(path, _sure(kind_of(head(path)), path), _step_of(path, 0))]
+    )
     total = sum(part.path.stat().st_size for part in parts)
     replay = Replay()
     losses: list[Diagnostic] = []
@@ -180,7 +198,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
 
 def _sure(kind: Kind | None, path: Path) -> Kind:
     if kind is None:
-        raise DamagedSource("no GraphDef, RunMetadata or OpLogProto", where=str(path), remedy="Check the path")
+        raise DamagedSource(
+            "no GraphDef, RunMetadata or OpLogProto", where=str(path), remedy="Check the path"
+        )
     return kind
 
 
@@ -208,7 +228,9 @@ def _parse(part: _Part) -> Message:
                 message.ParseFromString(data[:])
     except (DecodeError, text_format.ParseError) as error:
         raise DamagedSource(
-            f"no whole {type(message).__name__} ({error})", where=str(part.path), remedy="Write or copy the file again"
+            f"no whole {type(message).__name__} ({error})",
+            where=str(part.path),
+            remedy="Write or copy the file again",
         ) from error
     return message
 
@@ -221,8 +243,15 @@ def _parts(folder: Path) -> list[_Part]:
         if listed:
             return listed
     found = [(file, _kind_of_file(file)) for file in islice(_files(folder), _MAX_FILES)]
-    runs = sorted((file for file, kind in found if kind == "run"), key=lambda f: (_step_of(f, -1), f.name))
-    parts = [_Part(file, kind) for wanted in ("graph", "op_log") for file, kind in found if kind == wanted]
+    runs = sorted(
+        (file for file, kind in found if kind == "run"), key=lambda f: (_step_of(f, -1), f.name)
+    )
+    parts = [
+        _Part(file, kind)
+        for wanted in ("graph", "op_log")
+        for file, kind in found
+        if kind == wanted
+    ]
     return parts + [_Part(file, "run", _step_of(file, place)) for place, file in enumerate(runs)]
 
 
@@ -255,5 +284,8 @@ def _of_calls(folder: Path, calls: Iterable[dict[str, Any]]) -> Iterable[_Part]:
 
 
 FORMAT = Format(
-    "tfprof-raw", "TensorFlow GraphDef, RunMetadata and OpLogProto files, or a folder of them", recognise, read
+    "tfprof-raw",
+    "TensorFlow GraphDef, RunMetadata and OpLogProto files, or a folder of them",
+    recognise,
+    read,
 )

@@ -113,7 +113,9 @@ class Replay:
             for stats in device.node_stats:
                 name = stats.node_name.split(":", 1)[0]
                 if self._known(name, ops):
-                    self._add_stats(self._rows[name], self._nodes[name], step, device.device.lower(), stats)
+                    self._add_stats(
+                        self._rows[name], self._nodes[name], step, device.device.lower(), stats
+                    )
 
     def add_op_log(self, log: tfprof_log_pb2.OpLogProto) -> None:
         """Adds types, float operations and call stacks. Entries of unknown nodes are ignored."""
@@ -135,7 +137,9 @@ class Replay:
             DamagedSource: There is no node, or an input names a node that is in no graph.
         """
         if not self._nodes:
-            raise DamagedSource("no node in any graph or run", where=header.source, remedy="Log a graph or a run")
+            raise DamagedSource(
+                "no node in any graph or run", where=header.source, remedy="Log a graph or a run"
+            )
         draft, rows = self._draft, self._rows
         draft.add(NodeRows.of(self._node_rows()), TypeRows.of(self._type_rows()))
         draft.add(InputRows.of(self._input_rows(header.source)), OutputRows.of(self._output_rows()))
@@ -146,7 +150,11 @@ class Replay:
                 for name, node in self._nodes.items()
                 for key, value in node.attributes
             ),
-            StepRows.of((*key, *vars(cost).values()) for key, cost in self._costs.items() if key in self._counted),
+            StepRows.of(
+                (*key, *vars(cost).values())
+                for key, cost in self._costs.items()
+                if key in self._counted
+            ),
             ExecutionRows.of(self._executions),
             MemoryRows.of(self._memory),
             FrameRows.of(self._frames),
@@ -173,7 +181,9 @@ class Replay:
         self._add_node(name, _Node(op, {op}))
         return True
 
-    def _add_stats(self, row: int, node: _Node, step: int, device: str, stats: step_stats_pb2.NodeExecStats) -> None:
+    def _add_stats(
+        self, row: int, node: _Node, step: int, device: str, stats: step_stats_pb2.NodeExecStats
+    ) -> None:
         canonical = _CANONICAL.fullmatch(device) is not None
         if canonical and not node.device:
             node.device = device
@@ -220,8 +230,13 @@ class Replay:
         lane = self._draft.lanes(self._draft.strings(device.encode()), kind)
         self._executions.append((row, step, lane, start, duration))
 
-    def _add_memory(self, row: int, cost: _Cost, step: int, device: str, stats: step_stats_pb2.NodeExecStats) -> None:
-        persistent, temporary = stats.memory_stats.persistent_memory_size, stats.memory_stats.temp_memory_size
+    def _add_memory(
+        self, row: int, cost: _Cost, step: int, device: str, stats: step_stats_pb2.NodeExecStats
+    ) -> None:
+        persistent, temporary = (
+            stats.memory_stats.persistent_memory_size,
+            stats.memory_stats.temp_memory_size,
+        )
         held = persistent + temporary
         cost.requested += sum(m.total_bytes for m in stats.memory) + held
         cost.peak += sum(m.peak_bytes for m in stats.memory) + held
@@ -240,7 +255,9 @@ class Replay:
             end = stats.all_start_micros + stats.op_end_rel_micros
             self._memory.append((row, step, end, 0, in_use or -1))
         self._memory += [
-            (row, step, r.alloc_micros, r.alloc_bytes, -1) for m in device_memory for r in m.allocation_records
+            (row, step, r.alloc_micros, r.alloc_bytes, -1)
+            for m in device_memory
+            for r in m.allocation_records
         ]
 
     def _stack(self, entry: tfprof_log_pb2.OpLogEntry) -> int:
@@ -250,8 +267,13 @@ class Replay:
         stack = stacks(entry.code_def.SerializeToString(deterministic=True))
         if len(stacks) > before:
             for frame in entry.code_def.traces:
-                file, function = self._text(frame.file_id, entry.name), self._text(frame.function_id, entry.name)
-                self._frames.append((stack, text(file), frame.lineno, text(function), frame.func_start_line))
+                file, function = (
+                    self._text(frame.file_id, entry.name),
+                    self._text(frame.function_id, entry.name),
+                )
+                self._frames.append(
+                    (stack, text(file), frame.lineno, text(function), frame.func_start_line)
+                )
         return stack
 
     def _text(self, number: int, name: str) -> bytes:
@@ -269,7 +291,15 @@ class Replay:
         for row, (name, node) in enumerate(self._nodes.items()):
             device = text(node.device.encode()) if node.device else -1
             shape = shapes(node.shape) if node.shape else -1
-            yield row, text(name.encode()), text(node.op.encode()), device, node.float_ops, shape, node.stack
+            yield (
+                row,
+                text(name.encode()),
+                text(node.op.encode()),
+                device,
+                node.float_ops,
+                shape,
+                node.stack,
+            )
 
     def _type_rows(self) -> Iterator[tuple[int, ...]]:
         for row, node in enumerate(self._nodes.values()):

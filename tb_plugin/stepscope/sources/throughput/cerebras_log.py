@@ -80,7 +80,12 @@ def _ranks(series: Sequence[tuple[str, str, list[Point], int | None]]) -> dict[s
 
 
 def _record(
-    log: ConsoleLog, header: Header, name: str, phase: str, points: Sequence[Point], begin_ns: int | None
+    log: ConsoleLog,
+    header: Header,
+    name: str,
+    phase: str,
+    points: Sequence[Point],
+    begin_ns: int | None,
 ) -> Throughput:
     found = origin(points, begin_ns, log.batch_size if phase == "train" else 0)
     step = np.array([point.step for point in points])
@@ -134,8 +139,14 @@ def _spans(log: ConsoleLog, phase: str, base: int) -> tuple[list[str], Spans]:
     if phase != "train":
         return [], Spans()
     rows = [(0, begin - base, end - base) for begin, end in log.checkpoints if end is not None]
-    evaluations = [point.time_ns for point in log.points if point.phase == "eval" and point.time_ns is not None]
-    trained = [point.time_ns for point in log.points if point.phase == "train" and point.time_ns is not None]
+    evaluations = [
+        point.time_ns for point in log.points if point.phase == "eval" and point.time_ns is not None
+    ]
+    trained = [
+        point.time_ns
+        for point in log.points
+        if point.phase == "train" and point.time_ns is not None
+    ]
     inner = [stamp for stamp in evaluations if trained and trained[0] < stamp < trained[-1]]
     if inner:
         begins = [stamp for _, stamp in log.begins if trained[0] < stamp <= inner[0]]
@@ -168,4 +179,9 @@ def _losses(log: ConsoleLog, points: Sequence[Point], found: Origin | None) -> l
     return losses
 
 
-FORMAT = Format("cerebras_log", "console log with Rate and GlobalRate, of Cerebras or torch_xla", recognise, read)
+FORMAT = Format(
+    "cerebras_log",
+    "console log with Rate and GlobalRate, of Cerebras or torch_xla",
+    recognise,
+    read,
+)

@@ -35,14 +35,18 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         try:
             values = json.loads(bytes(data))
         except (ValueError, RecursionError) as error:
-            raise DamagedSource(f"invalid JSON ({error})", where=str(path), remedy="Copy the file again") from error
+            raise DamagedSource(
+                f"invalid JSON ({error})", where=str(path), remedy="Copy the file again"
+            ) from error
     if progress is not None:
         progress(size, size)
     total = figures.whole(values.get("total_samples"))
     seconds = figures.rate(values.get("total_time"))
     if total is None or not seconds or seconds > 1e9:
         raise DamagedSource(
-            "total_samples and total_time must be numbers", where=str(path), remedy="Copy the file again"
+            "total_samples and total_time must be numbers",
+            where=str(path),
+            remedy="Copy the file again",
         )
     average = figures.rate(values.get("global_rate"))
     line = Line(

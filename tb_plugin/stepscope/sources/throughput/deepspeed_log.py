@@ -55,7 +55,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             batch = int(stated[1])
     if not lines:
         raise DamagedSource(
-            "no line with rates can be read", where=str(path), remedy="Give the log as DeepSpeed printed it"
+            "no line with rates can be read",
+            where=str(path),
+            remedy="Give the log as DeepSpeed printed it",
         )
     lines = sessions_by_step(lines)
     losses = []
@@ -72,7 +74,10 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         batch_size=batch,
         losses=losses,
     )
-    return Imported((NamedRecord("train", record_of(series, path.name), lines[-1].step),), path.name.partition(".")[0])
+    return Imported(
+        (NamedRecord("train", record_of(series, path.name), lines[-1].step),),
+        path.name.partition(".")[0],
+    )
 
 
 def _timer_line(text: str) -> Line | None:

@@ -14,7 +14,9 @@ def rate(value: Any) -> float | None:
         number = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return number if math.isfinite(number) and number >= 0.0 and not isinstance(value, bool) else None
+    return (
+        number if math.isfinite(number) and number >= 0.0 and not isinstance(value, bool) else None
+    )
 
 
 def whole(value: Any) -> int | None:

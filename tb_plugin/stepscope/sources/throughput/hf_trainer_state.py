@@ -165,4 +165,6 @@ def _resumes(entries: list[Entry]) -> Iterator[Diagnostic]:
         before = step
 
 
-FORMAT = Format("hf_trainer_state", "trainer_state.json of the Hugging Face Trainer", recognise, read)
+FORMAT = Format(
+    "hf_trainer_state", "trainer_state.json of the Hugging Face Trainer", recognise, read
+)

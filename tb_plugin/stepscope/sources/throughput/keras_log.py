@@ -61,7 +61,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             planned = max(planned, bar.steps)
     if not bars:
         raise DamagedSource(
-            "no epoch with a progress bar", where=str(path), remedy="Run fit with verbose=1 or 2 and keep its output"
+            "no epoch with a progress bar",
+            where=str(path),
+            remedy="Run fit with verbose=1 or 2 and keep its output",
         )
     series = StatedSeries(
         name="train",
@@ -72,7 +74,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         losses=[_rounding(list(bars.values()))],
     )
     record = record_of(series, path.name)
-    return Imported((NamedRecord("train", record, series.lines[-1].step),), path.name.partition(".")[0])
+    return Imported(
+        (NamedRecord("train", record, series.lines[-1].step),), path.name.partition(".")[0]
+    )
 
 
 def _bar(text: str, epoch: int) -> _Bar | None:
@@ -114,7 +118,9 @@ def _duration_ns(bar: _Bar) -> int:
 
 def _rounding(bars: list[_Bar]) -> Diagnostic:
     what = "the times of an epoch are rounded, and no time stamps are printed"
-    return Diagnostic("epochs", what, len(bars), "Log with stepscope's callback to see single steps")
+    return Diagnostic(
+        "epochs", what, len(bars), "Log with stepscope's callback to see single steps"
+    )
 
 
 FORMAT = Format("keras_log", "console output of Keras' fit", recognise, read)

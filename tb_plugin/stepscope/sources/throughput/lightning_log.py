@@ -55,7 +55,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     lines = _lines(bars)
     if not lines:
         raise DamagedSource(
-            "no progress bar of an epoch can be read", where=str(path), remedy="Keep the output of Trainer.fit"
+            "no progress bar of an epoch can be read",
+            where=str(path),
+            remedy="Keep the output of Trainer.fit",
         )
     what = "the bar's times are whole seconds"
     series = StatedSeries(

@@ -37,25 +37,36 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
     entries, broken = _entries(path, progress)
     if not entries:
         raise DamagedSource(
-            "no entry with current_steps and elapsed_time", where=str(path), remedy="Give trainer_log.jsonl as written"
+            "no entry with current_steps and elapsed_time",
+            where=str(path),
+            remedy="Give trainer_log.jsonl as written",
         )
     tokens = any(figures.whole(entry.get("total_tokens")) for entry in entries)
     losses = []
     if broken:
         losses.append(
-            Diagnostic(f"line {broken[0]}", "lines that are not valid JSON", len(broken), "Copy the file again")
+            Diagnostic(
+                f"line {broken[0]}",
+                "lines that are not valid JSON",
+                len(broken),
+                "Copy the file again",
+            )
         )
     series = StatedSeries(
         name="train",
         unit="tokens" if tokens else "steps",
         producer="LlamaFactory",
         lines=_lines(entries, tokens=tokens),
-        planned_steps=max((figures.whole(entry.get("total_steps")) or 0 for entry in entries), default=0),
+        planned_steps=max(
+            (figures.whole(entry.get("total_steps")) or 0 for entry in entries), default=0
+        ),
         begins_ns={},
         losses=losses,
     )
     record = record_of(series, path.name)
-    return Imported((NamedRecord("train", record, series.lines[-1].step),), path.parent.name or path.stem)
+    return Imported(
+        (NamedRecord("train", record, series.lines[-1].step),), path.parent.name or path.stem
+    )
 
 
 def _entries(path: Path, progress: Progress | None) -> tuple[list[dict[str, object]], list[int]]:

@@ -26,8 +26,12 @@ LOGGERS: dict[str, re.Pattern[bytes]] = {
     "mlperf": re.compile(rb":::MLLOG|:::MLL \d|:::MLPv\d"),
     "rates": re.compile(rb"\bRate=\s*[\d.]+.{0,40}?\bGlobalRate=", re.DOTALL),
     "megatron_progress": re.compile(rb"\tJob ID: [^\t\n]*\t# GPUs: \d+\t"),
-    "megatron": re.compile(rb"\biteration:?\s+\d+\s*/\s*\d+ [^\n]*\belapsed time per iteration \((?:ms|s)\)"),
-    "torchtitan": re.compile(rb"\bstep:\s*\d[^\n]*\btps:\s*\d|\bstep=\d+[^\n]*\b(?:throughput\()?tps\)?=\d"),
+    "megatron": re.compile(
+        rb"\biteration:?\s+\d+\s*/\s*\d+ [^\n]*\belapsed time per iteration \((?:ms|s)\)"
+    ),
+    "torchtitan": re.compile(
+        rb"\bstep:\s*\d[^\n]*\btps:\s*\d|\bstep=\d+[^\n]*\b(?:throughput\()?tps\)?=\d"
+    ),
     "maxtext": re.compile(rb"completed step: \d+, seconds: [\d.]"),
     "deepspeed": re.compile(
         rb"\b(?:RunningAvg|Curr)?SamplesPerSec=[\d.]"

@@ -55,7 +55,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         elif stated := _DEVICES.search(text):
             devices = int(stated[1])
     if not ranks:
-        raise DamagedSource("no step line can be read", where=str(path), remedy="Give the log as MaxText printed it")
+        raise DamagedSource(
+            "no step line can be read", where=str(path), remedy="Give the log as MaxText printed it"
+        )
     lines = sessions_by_step(ranks[min(ranks)])
     losses = []
     if len(ranks) > 1:
@@ -72,14 +74,21 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         sampling_rule="after each step",
         losses=losses,
     )
-    return Imported((NamedRecord("train", record_of(series, path.name), lines[-1].step),), path.name.partition(".")[0])
+    return Imported(
+        (NamedRecord("train", record_of(series, path.name), lines[-1].step),),
+        path.name.partition(".")[0],
+    )
 
 
 def _line(text: str, match: re.Match[str]) -> Line | None:
     seconds = log_text.number(match[2])
     if seconds is None:
         return None
-    rate, tflops, weights = _RATE.search(match[3]), _TFLOPS.search(match[3]), _WEIGHTS.search(match[3])
+    rate, tflops, weights = (
+        _RATE.search(match[3]),
+        _TFLOPS.search(match[3]),
+        _WEIGHTS.search(match[3]),
+    )
     return Line(
         step=int(match[1]),
         time_ns=log_text.stamp(text, match.start()),

@@ -16,7 +16,12 @@ from stepscope.model.diagnostic import Diagnostic
 from stepscope.sources.format import Format, Imported, NamedRecord, Progress
 from stepscope.sources.throughput import log_text
 from stepscope.sources.throughput.log_marks import loggers
-from stepscope.sources.throughput.stated_series import Line, StatedSeries, printed_precision, record_of
+from stepscope.sources.throughput.stated_series import (
+    Line,
+    StatedSeries,
+    printed_precision,
+    record_of,
+)
 
 NS_PER_SECOND = log_text.NS_PER_SECOND
 LEAST_PAUSE_NS = 2 * NS_PER_SECOND
@@ -30,7 +35,12 @@ _EVENTS = {
     "checkpoint": re.compile(r"\bsav(?:ing|ed) checkpoint (?:at|from) iteration", re.IGNORECASE),
     "evaluation": re.compile(r"\bvalidation loss at iteration|\bEvaluating (?:on|iter)"),
 }
-_TFLOPS = ("throughput per gpu (tflop/s/gpu)", "tflops", "approx flops per gpu", "compute per gpu (tflop/s/gpu)")
+_TFLOPS = (
+    "throughput per gpu (tflop/s/gpu)",
+    "tflops",
+    "approx flops per gpu",
+    "compute per gpu (tflop/s/gpu)",
+)
 _LEADING_NUMBER = re.compile(r"\s*([\d.]+)")
 
 
@@ -69,10 +79,14 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             log.broken.append(number)
     if not log.lines:
         raise DamagedSource(
-            "no iteration line can be read", where=str(path), remedy="Give the log as Megatron printed it"
+            "no iteration line can be read",
+            where=str(path),
+            remedy="Give the log as Megatron printed it",
         )
     record = record_of(_series(log), path.name)
-    return Imported((NamedRecord("train", record, log.lines[-1].step),), path.name.partition(".")[0])
+    return Imported(
+        (NamedRecord("train", record, log.lines[-1].step),), path.name.partition(".")[0]
+    )
 
 
 def _take_other(log: _Log, text: str) -> None:
@@ -159,7 +173,9 @@ def _count(log: _Log, fields: dict[str, str], steps: int) -> int | None:
     consumed = log_text.whole(fields.get("consumed samples"))
     if consumed is not None and log.consumed is not None and consumed >= log.consumed:
         return consumed - log.consumed
-    batch = log_text.whole(fields.get("global batch size")) or log.arguments.get("global_batch_size")
+    batch = log_text.whole(fields.get("global batch size")) or log.arguments.get(
+        "global_batch_size"
+    )
     return batch * steps if batch else None
 
 
@@ -190,7 +206,12 @@ def _series(log: _Log) -> StatedSeries:
     if log.broken:
         remedy = "Look at the line: it may be cut off, or two processes wrote into it"
         losses.append(
-            Diagnostic(f"line {log.broken[0]}", "iteration lines that cannot be read", len(log.broken), remedy)
+            Diagnostic(
+                f"line {log.broken[0]}",
+                "iteration lines that cannot be read",
+                len(log.broken),
+                remedy,
+            )
         )
     batches = {line.count for line in log.lines[1:] if line.count}
     steps = {later.step - line.step for line, later in zip(log.lines, log.lines[1:], strict=False)}
@@ -209,4 +230,6 @@ def _series(log: _Log) -> StatedSeries:
     )
 
 
-FORMAT = Format("megatron_log", "console log of Megatron-LM, Megatron-Bridge or GPT-NeoX", recognise, read)
+FORMAT = Format(
+    "megatron_log", "console log of Megatron-LM, Megatron-Bridge or GPT-NeoX", recognise, read
+)

@@ -18,7 +18,9 @@ from stepscope.sources.throughput.stated_series import Line, StatedSeries, recor
 
 TOKENS_PER_BILLION = 1_000_000_000
 
-_ENTRY = re.compile(r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\tJob ID: ([^\t]*)\t# GPUs: (\d{1,9})\t(.*)$")
+_ENTRY = re.compile(
+    r"^(\d{4}-\d\d-\d\d \d\d:\d\d:\d\d)\tJob ID: ([^\t]*)\t# GPUs: (\d{1,9})\t(.*)$"
+)
 _NUMBER = re.compile(r"\s*([\d.]+(?:e[+-]?\d+)?)")
 
 
@@ -55,7 +57,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             tokens += line.count or 0
     if not lines:
         raise DamagedSource(
-            "no checkpoint line can be read", where=str(path), remedy="Give progress.txt of a job that saved once"
+            "no checkpoint line can be read",
+            where=str(path),
+            remedy="Give progress.txt of a job that saved once",
         )
     series = StatedSeries(
         name="train",
@@ -67,10 +71,18 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         sampling_rule="at each checkpoint",
         begins_ns=begins_ns,
         losses=[
-            Diagnostic("tokens", "tokens are printed in units of 10 million: rates are rounded", 0, "Give the log too")
+            Diagnostic(
+                "tokens",
+                "tokens are printed in units of 10 million: rates are rounded",
+                0,
+                "Give the log too",
+            )
         ],
     )
-    return Imported((NamedRecord("train", record_of(series, path.name), lines[-1].step),), path.parent.name or "train")
+    return Imported(
+        (NamedRecord("train", record_of(series, path.name), lines[-1].step),),
+        path.parent.name or "train",
+    )
 
 
 def _checkpoint(message: str, at: int, session: int, tokens_before: int) -> Line | None:
@@ -94,4 +106,6 @@ def _checkpoint(message: str, at: int, session: int, tokens_before: int) -> Line
     )
 
 
-FORMAT = Format("megatron_progress", "progress.txt of Megatron-LM or Megatron-Bridge", recognise, read)
+FORMAT = Format(
+    "megatron_progress", "progress.txt of Megatron-LM or Megatron-Bridge", recognise, read
+)

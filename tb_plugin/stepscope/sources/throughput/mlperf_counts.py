@@ -133,7 +133,11 @@ def _readings(blocks: Sequence[Block], ends: Sequence[int | None]) -> dict[str, 
     same = complete and stops == starts
     if complete and not same and stops[0] > 0 and _ascending(stops):
         readings["cumulative"] = stops
-    if len(starts) == len(blocks) and (same or not stops) and (starts[0] == 0 or _ascending(starts)):
+    if (
+        len(starts) == len(blocks)
+        and (same or not stops)
+        and (starts[0] == 0 or _ascending(starts))
+    ):
         readings["at start"] = _shifted(blocks, ends, starts)
     elif complete and not starts and stops[0] == 0 and _ascending(stops):
         readings["at start"] = _shifted(blocks, ends, stops)
@@ -152,7 +156,9 @@ def _ascending(totals: Sequence[int]) -> bool:
     return all(low < high for low, high in pairwise(totals))
 
 
-def _shifted(blocks: Sequence[Block], ends: Sequence[int | None], starts: Sequence[int]) -> list[int]:
+def _shifted(
+    blocks: Sequence[Block], ends: Sequence[int | None], starts: Sequence[int]
+) -> list[int]:
     """Each block ends where the next one begins; the last one where a later line says, else it is left out."""
     totals = list(starts[1:])
     stated = [total for _, total in blocks[-1].totals]
@@ -174,12 +180,16 @@ def _mismatches(
     return mismatches
 
 
-def _contradictions(blocks: Sequence[Block], ends: Sequence[int | None], totals: Sequence[int]) -> list[Diagnostic]:
+def _contradictions(
+    blocks: Sequence[Block], ends: Sequence[int | None], totals: Sequence[int]
+) -> list[Diagnostic]:
     mismatches = _mismatches(blocks, ends, totals)
     if not mismatches:
         return []
     number, key, stated = mismatches[0]
-    what = f"lines contradict each other: {key} says {stated:,} samples, the blocks {totals[number]:,}"
+    what = (
+        f"lines contradict each other: {key} says {stated:,} samples, the blocks {totals[number]:,}"
+    )
     remedy = "StepScope counts by the blocks; check what the program logs as samples_count"
     return [Diagnostic(f"block {number + 1}", what, len(mismatches), remedy)]
 
@@ -226,7 +236,9 @@ def _of_epochs(lines: Sequence[Line], epoch_samples: int) -> Counted | None:
     return Counted(start_ns=starts[0], before=0, time_ns=stops, total=totals, losses=[])
 
 
-def _of_evaluations(lines: Sequence[Line], samples: Callable[[float | None], int]) -> Counted | None:
+def _of_evaluations(
+    lines: Sequence[Line], samples: Callable[[float | None], int]
+) -> Counted | None:
     """The totals that evaluations state, at their starts."""
     start = next((line.time_ns for line in lines if line.key in ("run_start", "block_start")), None)
     begins = {line.time_ns: line for line in lines if line.key == "eval_start"}

@@ -85,7 +85,9 @@ def _of_json(text: str) -> Line | None:
         return None
     if time_ms is None or abs(time_ms) > LATEST_MS:
         return None
-    return Line(key, time_ms * NS_PER_MS, event.get("value"), metadata if isinstance(metadata, dict) else {})
+    return Line(
+        key, time_ms * NS_PER_MS, event.get("value"), metadata if isinstance(metadata, dict) else {}
+    )
 
 
 def _of_text(text: str) -> tuple[Any, dict[str, Any]]:

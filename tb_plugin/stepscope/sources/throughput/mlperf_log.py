@@ -40,7 +40,9 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
         DamagedSource: The log states neither counts nor throughput.
     """
     lines, broken = parse(log_text.lines(path, progress))
-    stated = [line for line in lines if line.key == "tracked_stats" and _throughput(line) is not None]
+    stated = [
+        line for line in lines if line.key == "tracked_stats" and _throughput(line) is not None
+    ]
     blocks = counted(lines)
     if blocks is None and not stated:
         blocks = counted_by_epochs(lines)
@@ -62,7 +64,11 @@ def _throughput(line: Line) -> float | None:
 
 
 def _record(
-    source: str, lines: Sequence[Line], stated: Sequence[Line], blocks: Counted | None, broken: Sequence[int]
+    source: str,
+    lines: Sequence[Line],
+    stated: Sequence[Line],
+    blocks: Counted | None,
+    broken: Sequence[int],
 ) -> Throughput:
     batch_size = max(figures.whole(value_of(lines, "global_batch_size")) or 0, 0)
     run_start = next((line.time_ns for line in lines if line.key == "run_start"), lines[0].time_ns)
@@ -70,7 +76,12 @@ def _record(
     losses = [] if blocks is None else list(blocks.losses)
     if broken:
         losses.append(
-            Diagnostic(f"line {broken[0]}", "MLPerf lines that cannot be read", len(broken), "Copy the log again")
+            Diagnostic(
+                f"line {broken[0]}",
+                "MLPerf lines that cannot be read",
+                len(broken),
+                "Copy the log again",
+            )
         )
     if blocks is None:
         marks = Marks()
@@ -87,7 +98,9 @@ def _record(
         ),
         unit="samples",
         start_ns=UNKNOWN_NS if blocks is None else 0,
-        sampling_rule="when the program stated it" if blocks is None else "at the end of each block",
+        sampling_rule="when the program stated it"
+        if blocks is None
+        else "at the end of each block",
         batch_size=batch_size,
         measured_at="the host, as logged for MLPerf",
         strings=Strings.of(SPAN_WORDS),

@@ -101,7 +101,11 @@ def record_of(series: StatedSeries, source: str) -> Throughput:
     losses = [*series.losses, *_differences(series, lines, time_ns, starts)]
     if not timed:
         remedy = "Log with time stamps to see the course of the run"
-        losses.append(Diagnostic("time", "no time is printed: rates can be shown by step only", len(lines), remedy))
+        losses.append(
+            Diagnostic(
+                "time", "no time is printed: rates can be shown by step only", len(lines), remedy
+            )
+        )
     return Throughput(
         header=Header(
             job=series.job,
@@ -164,7 +168,9 @@ def _times(lines: Sequence[Line]) -> tuple[list[int], bool, bool]:
     return ends, True, False
 
 
-def _session_starts(lines: Sequence[Line], time_ns: Sequence[int], begins_ns: dict[int, int]) -> list[int | None]:
+def _session_starts(
+    lines: Sequence[Line], time_ns: Sequence[int], begins_ns: dict[int, int]
+) -> list[int | None]:
     """Returns when each session began, None where unknown.
 
     The first line's stated duration comes before a stated beginning.
@@ -186,7 +192,9 @@ def _session_starts(lines: Sequence[Line], time_ns: Sequence[int], begins_ns: di
 
 def _firsts(lines: Sequence[Line]) -> list[int]:
     """The first line of each session."""
-    return [row for row, line in enumerate(lines) if not row or line.session != lines[row - 1].session]
+    return [
+        row for row, line in enumerate(lines) if not row or line.session != lines[row - 1].session
+    ]
 
 
 def _counts(lines: Sequence[Line], starts: Sequence[int | None]) -> list[int] | None:
@@ -203,14 +211,20 @@ def _counts(lines: Sequence[Line], starts: Sequence[int | None]) -> list[int] | 
     return counts
 
 
-def _marks(lines: Sequence[Line], time_ns: Sequence[int], base: int, counts: Sequence[int] | None) -> Marks:
+def _marks(
+    lines: Sequence[Line], time_ns: Sequence[int], base: int, counts: Sequence[int] | None
+) -> Marks:
     if counts is None:
         return Marks()
     step = np.array([line.step for line in lines], np.int64)
-    return Marks(step=step, time_ns=np.array(time_ns, np.int64) - base, count=np.array(counts, np.int64))
+    return Marks(
+        step=step, time_ns=np.array(time_ns, np.int64) - base, count=np.array(counts, np.int64)
+    )
 
 
-def _samples(lines: Sequence[Line], time_ns: Sequence[int], base: int, *, counted: bool) -> RateSamples:
+def _samples(
+    lines: Sequence[Line], time_ns: Sequence[int], base: int, *, counted: bool
+) -> RateSamples:
     step = np.array([line.step for line in lines], np.int64)
     ends = np.arange(1, len(lines) + 1) if counted else np.zeros(len(lines), np.int64)
     return RateSamples(step=step, time_ns=np.array(time_ns, np.int64) - base, mark_end=ends)
@@ -237,7 +251,12 @@ def _reported(series: StatedSeries, lines: Sequence[Line]) -> Reported:
 
 
 def _resets(
-    lines: Sequence[Line], time_ns: Sequence[int], starts: Sequence[int | None], base: int, *, counted: bool
+    lines: Sequence[Line],
+    time_ns: Sequence[int],
+    starts: Sequence[int | None],
+    base: int,
+    *,
+    counted: bool,
 ) -> Resets:
     firsts = _firsts(lines)[1:]
     if not firsts:
@@ -270,7 +289,9 @@ def _log_every(lines: Sequence[Line]) -> int:
     return int(np.median(steps)) if len(steps) else 0
 
 
-def _durations(lines: Sequence[Line], time_ns: Sequence[int], starts: Sequence[int | None]) -> list[int | None]:
+def _durations(
+    lines: Sequence[Line], time_ns: Sequence[int], starts: Sequence[int | None]
+) -> list[int | None]:
     """How long each interval took: as stated, else between the stamps of one session."""
     durations: list[int | None] = []
     session = -1
@@ -286,7 +307,10 @@ def _durations(lines: Sequence[Line], time_ns: Sequence[int], starts: Sequence[i
 
 
 def _differences(
-    series: StatedSeries, lines: Sequence[Line], time_ns: Sequence[int], starts: Sequence[int | None]
+    series: StatedSeries,
+    lines: Sequence[Line],
+    time_ns: Sequence[int],
+    starts: Sequence[int | None],
 ) -> list[Diagnostic]:
     """Stated rates that the log's own counts and times contradict."""
     devices = series.devices if series.per_device else 1
@@ -294,7 +318,13 @@ def _differences(
         return []
     contradictions = []
     for line, duration in zip(lines, _durations(lines, time_ns, starts), strict=True):
-        if line.rate is None or line.count is None or line.count < 0 or not duration or duration <= 0:
+        if (
+            line.rate is None
+            or line.count is None
+            or line.count < 0
+            or not duration
+            or duration <= 0
+        ):
             continue
         counted = line.count / (duration / NS_PER_SECOND) / devices
         allowed = DIFFERENCE * counted + 2 * line.precision

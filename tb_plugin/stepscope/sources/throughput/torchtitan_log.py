@@ -86,7 +86,11 @@ def read(path: Path, progress: Progress | None = None) -> Imported:
             name = f"train rank {number}" if len(ranks) > 1 else "train"
             named.append(NamedRecord(name, record_of(series, path.name), rank.lines[-1].step))
     if not named:
-        raise DamagedSource("no step line can be read", where=str(path), remedy="Give the log as torchtitan printed it")
+        raise DamagedSource(
+            "no step line can be read",
+            where=str(path),
+            remedy="Give the log as torchtitan printed it",
+        )
     return Imported(tuple(named), path.name.partition(".")[0])
 
 

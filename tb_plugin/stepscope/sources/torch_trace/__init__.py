@@ -80,7 +80,9 @@ class _TraceFile:
     name: FileName
 
 
-def _rank_record(file: _TraceFile, rank: RankEvents, rank_count: int, losses: list[Diagnostic]) -> NamedRecord:
+def _rank_record(
+    file: _TraceFile, rank: RankEvents, rank_count: int, losses: list[Diagnostic]
+) -> NamedRecord:
     """The record of one rank's events. Each says what the file as a whole lost."""
     nesting = nest_events(rank.events)
     links = link_events(rank.events, nesting)
@@ -101,7 +103,9 @@ def _first_step(profile: Profile) -> int | None:
     return int(profile.steps.id[0]) if len(profile.steps) else None
 
 
-def _record_header(file: _TraceFile, rank: RankEvents, start_ns: int, losses: list[Diagnostic]) -> Header:
+def _record_header(
+    file: _TraceFile, rank: RankEvents, start_ns: int, losses: list[Diagnostic]
+) -> Header:
     header, name = file.header, file.name
     anchor = header.base_ns + start_ns
     number = header.rank if header.rank >= 0 else name.rank

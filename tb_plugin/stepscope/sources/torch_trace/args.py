@@ -34,7 +34,8 @@ PROPERTIES = (
 """What a kernel's or collective's arguments say of how it ran."""
 
 _PROPERTY_FIELDS = [
-    (f"p{number}", Raw, msgspec.field(name=name, default=_NOTHING)) for number, name in enumerate(PROPERTIES)
+    (f"p{number}", Raw, msgspec.field(name=name, default=_NOTHING))
+    for number, name in enumerate(PROPERTIES)
 ]
 
 

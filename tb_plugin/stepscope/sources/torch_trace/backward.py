@@ -47,7 +47,9 @@ def sequence_links(columns: EventColumns, ops: OpTree) -> tuple[Array, Array]:
     count on their own, so a number that forward ops of two threads have is left out.
     """
     names = columns.names.values()
-    is_engine = np.fromiter((name.startswith(_ENGINE) for name in names), bool, len(names))[ops.name]
+    is_engine = np.fromiter((name.startswith(_ENGINE) for name in names), bool, len(names))[
+        ops.name
+    ]
     numbered = (ops.sequence >= 0) & ~ops.is_annotation & ~is_engine
     forward = np.flatnonzero(numbered & (ops.forward_thread <= 0))
     backward = np.flatnonzero(numbered & (ops.forward_thread > 0))

@@ -198,7 +198,9 @@ class EventColumns:
         properties[rows] = numbers
         communicating = np.flatnonzero(self.communicating_sets()[numbers])
         if len(communicating):
-            args = decode_args(CommunicationArgs, [selected[place] for place in communicating.tolist()])
+            args = decode_args(
+                CommunicationArgs, [selected[place] for place in communicating.tolist()]
+            )
             at = np.array(rows, np.int64)[communicating]
             for field in CommunicationArgs.__struct_fields__:
                 columns[field][at] = integers([getattr(a, field) for a in args], -1)

@@ -22,7 +22,9 @@ class CommunicationRows:
 
     def __init__(self, properties: Sequence[Mapping[str, str]]) -> None:
         self._properties = properties
-        self._communicates = np.fromiter((_COLLECTIVE in texts for texts in properties), bool, len(properties))
+        self._communicates = np.fromiter(
+            (_COLLECTIVE in texts for texts in properties), bool, len(properties)
+        )
         self._execution: list[Array] = []
         self._set: list[Array] = []
         self._sequence: list[Array] = []

@@ -118,7 +118,9 @@ class DeviceWork:
         return len(self.name)
 
 
-def device_work(columns: EventColumns, thread: Array, launched: Launches, ops: OpTree) -> DeviceWork:
+def device_work(
+    columns: EventColumns, thread: Array, launched: Launches, ops: OpTree
+) -> DeviceWork:
     """Finds the launch and the owner of each piece of device work."""
     table = columns.device
     start, duration = table["start"], table["duration"]
@@ -160,7 +162,9 @@ def device_work(columns: EventColumns, thread: Array, launched: Launches, ops: O
     )
 
 
-def _communicating_caller(columns: EventColumns, ops: OpTree, owner: Array, place: Array, properties: Array) -> Array:
+def _communicating_caller(
+    columns: EventColumns, ops: OpTree, owner: Array, place: Array, properties: Array
+) -> Array:
     """The `record_param_comms` that launched work which does not say itself what it communicates.
 
     The op is the owner or the one around it: a range such as `nccl:all_reduce` may be between them.

@@ -97,7 +97,9 @@ def _categories(columns: EventColumns) -> Iterator[Diagnostic]:
         yield Diagnostic(_WHERE, "no events", 0, schedule)
 
 
-def event_diagnostics(columns: EventColumns, nesting: Nesting, links: EventLinks) -> list[Diagnostic]:
+def event_diagnostics(
+    columns: EventColumns, nesting: Nesting, links: EventLinks
+) -> list[Diagnostic]:
     """What the events of one rank say that cannot be right, or is not in the file."""
     return [
         *_lost_work(columns, links),
@@ -142,7 +144,9 @@ def _crossings(columns: EventColumns, nesting: Nesting) -> Iterator[Diagnostic]:
         return
     what = _count(rows, "host range crosses", "host ranges cross")
     largest = _largest(columns, ops.name[rows], ops.overrun[rows])
-    what = f"{what} the end of another; StepScope clips them there. The largest overrun is {largest}"
+    what = (
+        f"{what} the end of another; StepScope clips them there. The largest overrun is {largest}"
+    )
     yield Diagnostic(_WHERE, what, len(rows), "")
 
 

@@ -208,6 +208,8 @@ def _unescaped(chars: Array, quotes: Array) -> Array:
     others = np.flatnonzero(~is_backslash)
     # The place of the last other character before each quote.
     before = np.searchsorted(others, quotes) - 1
-    last_other = np.where(before >= 0, others[before], -1) if len(others) else np.full_like(quotes, -1)
+    last_other = (
+        np.where(before >= 0, others[before], -1) if len(others) else np.full_like(quotes, -1)
+    )
     unescaped: Array = quotes[(quotes - last_other) % 2 == 1]
     return unescaped

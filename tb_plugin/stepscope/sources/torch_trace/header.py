@@ -87,7 +87,8 @@ def read_header(skeleton: bytes) -> TraceHeader:
         small(distributed.rank if distributed else None, -1),
         small(distributed.world_size if distributed else None, 0),
         tuple(devices or ()),
-        damaged=bool(top.distributed and distributed is None) or bool(top.devices and devices is None),
+        damaged=bool(top.distributed and distributed is None)
+        or bool(top.devices and devices is None),
         base_lost=base is None,
         trailing=trailing,
     )

@@ -65,7 +65,15 @@ _IGNORED = frozenset(
         "hardware_counters",
     )
 )
-_IGNORED_ENDINGS = ("_sync", "_event", "_insight", "_counters", "_profiler", "_profiler_range", "_workloadd")
+_IGNORED_ENDINGS = (
+    "_sync",
+    "_event",
+    "_insight",
+    "_counters",
+    "_profiler",
+    "_profiler_range",
+    "_workloadd",
+)
 
 BACKWARD_ARROWS = frozenset(("fwdbwd", "forward_backward"))
 DEVICE_ARROWS = frozenset(("cpu_to_cuda", "async_npu", "hosttodevice"))

@@ -57,7 +57,11 @@ def _pairs(device: Array, address: Array, delta: Array) -> Array:
     if len(order) < 2:
         return source
     before, after = order[:-1], order[1:]
-    same = (device[before] == device[after]) & (address[before] == address[after]) & (address[after] != 0)
+    same = (
+        (device[before] == device[after])
+        & (address[before] == address[after])
+        & (address[after] != 0)
+    )
     pair = same & (delta[before] > 0) & (delta[after] < 0)
     source[after[pair]] = before[pair]
     return source

@@ -77,7 +77,9 @@ class ExecutionPart:
     forward: Array | None = None
 
 
-def join_nodes(parts: Sequence[NodePart], scope_parent: Array, scope_name: Array) -> tuple[Nodes, Scopes, OpTypes]:
+def join_nodes(
+    parts: Sequence[NodePart], scope_parent: Array, scope_name: Array
+) -> tuple[Nodes, Scopes, OpTypes]:
     """Joins parts. Every node that is no scope gets an entry of its name in the scope around it."""
 
     def column(name: str) -> Array:
@@ -160,7 +162,9 @@ def join_executions(parts: Sequence[ExecutionPart], anchor_ns: int) -> JoinedExe
     )
 
 
-def node_steps(joined: JoinedExecutions, kind: NDArray[np.int8], step_count: int, memory: Held) -> NodeSteps:
+def node_steps(
+    joined: JoinedExecutions, kind: NDArray[np.int8], step_count: int, memory: Held
+) -> NodeSteps:
     """Sums executions by node and step.
 
     Args:
@@ -209,13 +213,17 @@ def node_steps(joined: JoinedExecutions, kind: NDArray[np.int8], step_count: int
     )
 
 
-def group_of(node: Array | NDArray[np.int32], step: Array | NDArray[np.int32], step_count: int) -> Array:
+def group_of(
+    node: Array | NDArray[np.int32], step: Array | NDArray[np.int32], step_count: int
+) -> Array:
     """One number for a node and step, -1 for no node."""
     group = node.astype(np.int64) * (step_count + 1) + step + 1
     return np.where(node >= 0, group, -1)
 
 
-def attributes(properties: Array, texts: Sequence[Mapping[str, str]], strings: StringBuilder) -> Attributes:
+def attributes(
+    properties: Array, texts: Sequence[Mapping[str, str]], strings: StringBuilder
+) -> Attributes:
     """The properties of nodes as rows of key and value.
 
     Args:

@@ -25,7 +25,9 @@ _STEP = re.compile(r"ProfilerStep#(\d{1,18})")
 _COMMUNICATION = re.compile(r"(?:nccl|gloo|mpi|ucc|xccl|hccl):")
 """Ranges of communication end with it, whatever else their thread does meanwhile."""
 _ENTER_CALL = re.compile(r".*_record_function_enter")
-_ITERATION = re.compile(r"execute_(?:\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|step\[[A-Z_]+ .*\]")
+_ITERATION = re.compile(
+    r"execute_(?:\d+_)?context_\d+\(.*\)_generation_\d+\(.*\)|step\[[A-Z_]+ .*\]"
+)
 """Iterations of vLLM (`execute_context_0(0)_generation_16(16)`) and SGLang (`step[DECODE bs=4]`)."""
 
 
@@ -164,7 +166,9 @@ def _outlasting(ranges: Ranges) -> Array:
     return rows[ranges.end[rows] > ranges.end[ranges.parent[rows]]]
 
 
-def _ends_by_nature(columns: EventColumns, crossing: Array, ranges: Ranges, frames: PythonFrames) -> Array:
+def _ends_by_nature(
+    columns: EventColumns, crossing: Array, ranges: Ranges, frames: PythonFrames
+) -> Array:
     """The end of each range, where two cross and one of them ends earlier by its nature.
 
     Communication that outlasts the op which starts it ends with the op: later ops of the thread are
@@ -202,7 +206,9 @@ def _step_numbers(columns: EventColumns) -> Array:
     return np.array(numbers, np.int64)
 
 
-def _steps(number: Array, is_step: Bools, *, name: Array, start: Array, duration: Array) -> StepRanges:
+def _steps(
+    number: Array, is_step: Bools, *, name: Array, start: Array, duration: Array
+) -> StepRanges:
     rows = np.flatnonzero(is_step)
     rows = rows[np.argsort(start[rows], kind="stable")]
     return StepRanges(id=number[rows], name=name[rows], start=start[rows], duration=duration[rows])
@@ -220,4 +226,6 @@ def _iterations(
     if len(rows):
         threads, counts = np.unique(ranges.thread[rows], return_counts=True)
         rows = rows[ranges.thread[rows] == threads[np.argmax(counts)]]
-    return StepRanges(id=np.arange(len(rows)), name=name[rows], start=ranges.start[rows], duration=duration[rows])
+    return StepRanges(
+        id=np.arange(len(rows)), name=name[rows], start=ranges.start[rows], duration=duration[rows]
+    )

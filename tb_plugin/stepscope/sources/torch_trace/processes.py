@@ -27,7 +27,9 @@ _COMMUNICATION = ("Communication", "HCCL")
 _PYTHON = "Python"
 _PLANE = re.compile(r"Plane\b")
 """Lanes with the tasks of collectives. The lanes of their groups have each collective as a whole."""
-_WORK = re.compile(r"AI_?C|AI_?V|AI_VECTOR|AICPU|KERNEL|MIX|FFTS|DSA|DVPP|MEMCPY|SDMA", re.IGNORECASE)
+_WORK = re.compile(
+    r"AI_?C|AI_?V|AI_VECTOR|AICPU|KERNEL|MIX|FFTS|DSA|DVPP|MEMCPY|SDMA", re.IGNORECASE
+)
 """Task types that are work. The others wait for events, or notify."""
 _NUMBER = re.compile(r"\d+")
 

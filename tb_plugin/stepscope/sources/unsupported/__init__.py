@@ -31,7 +31,9 @@ def describe(path: Path, head: bytes) -> Unsupported:
     if not size:
         return Unsupported("empty file", "Wait until the tool has written it, or record again")
     if not head:
-        return Unsupported("gzip file that holds nothing or is damaged from the start", "Copy the file again")
+        return Unsupported(
+            "gzip file that holds nothing or is damaged from the start", "Copy the file again"
+        )
     kind = binary_kind(path.name, head)
     if kind:
         return kind

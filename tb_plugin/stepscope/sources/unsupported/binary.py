@@ -10,7 +10,9 @@ from collections.abc import Sequence
 from stepscope.model.wire import DELIMITED, VARINT, Field, WireError, named_fields
 from stepscope.sources.unsupported.kind import TORCH_REMEDY, Unsupported
 
-_CHECKPOINT = Unsupported("model checkpoint", "Checkpoints hold no times. Profile the model: " + TORCH_REMEDY)
+_CHECKPOINT = Unsupported(
+    "model checkpoint", "Checkpoints hold no times. Profile the model: " + TORCH_REMEDY
+)
 _SNAPSHOT = Unsupported(
     "CUDA memory snapshot (pickle of torch.cuda.memory._dump_snapshot)",
     "View it at https://pytorch.org/memory_viz. For memory over time in StepScope, "
@@ -20,7 +22,9 @@ _FLIGHT_RECORDER = Unsupported(
     "NCCL flight recorder dump (pickle)",
     "Analyze it with torchfrtrace. For communication in StepScope, export a trace of each rank",
 )
-_PICKLE = Unsupported("Python pickle, which StepScope never loads because loading runs code", TORCH_REMEDY)
+_PICKLE = Unsupported(
+    "Python pickle, which StepScope never loads because loading runs code", TORCH_REMEDY
+)
 _PPROF = Unsupported(
     "pprof profile (such as JAX's device memory profile)",
     "View it with `pprof -http=: FILE`. For times, record with jax.profiler.trace",
@@ -38,7 +42,8 @@ _NCU = Unsupported(
     "View it in Nsight Compute. For StepScope, record with torch.profiler and export_chrome_trace",
 )
 _EVENTS = Unsupported(
-    "TensorBoard event file", "Give its log directory instead of the file, as in `stepscope findings LOGDIR`"
+    "TensorBoard event file",
+    "Give its log directory instead of the file, as in `stepscope findings LOGDIR`",
 )
 _IMAGE = "Give the trace or log that it was drawn from"
 
@@ -47,7 +52,10 @@ _MAGICS: Sequence[tuple[bytes, Unsupported]] = (
     (b"NVR\0", _NCU),
     (b"PERFILE2", Unsupported("Linux perf recording (perf.data)", TORCH_REMEDY)),
     (b"memray\0", Unsupported("memray recording", "View it with `memray flamegraph FILE`")),
-    (b"\x10\x00\x04FxT\x16\x00", Unsupported("Fuchsia trace (.fxt)", "View it at https://ui.perfetto.dev")),
+    (
+        b"\x10\x00\x04FxT\x16\x00",
+        Unsupported("Fuchsia trace (.fxt)", "View it at https://ui.perfetto.dev"),
+    ),
     (b"\x89HDF\r\n\x1a\n", Unsupported("HDF5 file")),
     (b"PAR1", Unsupported("Parquet table")),
     (b"ARROW1", Unsupported("Arrow table")),
@@ -84,7 +92,9 @@ def binary_kind(name: str, head: bytes) -> Unsupported | None:
     for magic, kind in _MAGICS:
         if head.startswith(magic):
             return kind
-    kind_by_structure = _database(head) or _pickle(head) or _archive(head) or _tensors(head) or _protobuf(head)
+    kind_by_structure = (
+        _database(head) or _pickle(head) or _archive(head) or _tensors(head) or _protobuf(head)
+    )
     if kind_by_structure:
         return kind_by_structure
     for endings, kind in _ENDINGS:
@@ -153,12 +163,21 @@ def _protobuf(head: bytes) -> Unsupported | None:
     first = _fields_in(head, 0, len(head))
     if not first or first[0].number != 1 or first[0].wire_type != DELIMITED:
         return None
-    inner = {(field.number, field.wire_type) for field in _fields_in(head, first[0].value, first[0].end)}
+    inner = {
+        (field.number, field.wire_type) for field in _fields_in(head, first[0].value, first[0].end)
+    }
     # Profile.sample_type: two indices of strings.
     if inner and inner <= {(1, VARINT), (2, VARINT)} and len(first) > 1:
         return _PPROF
     # TracePacket: the time stamp, the clock or the sequence of a packet.
-    if inner & {(8, VARINT), (10, VARINT), (58, VARINT), (6, DELIMITED), (33, DELIMITED), (36, DELIMITED)}:
+    if inner & {
+        (8, VARINT),
+        (10, VARINT),
+        (58, VARINT),
+        (6, DELIMITED),
+        (33, DELIMITED),
+        (36, DELIMITED),
+    }:
         return _PERFETTO
     return None
 

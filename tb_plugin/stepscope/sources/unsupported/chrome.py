@@ -96,9 +96,15 @@ _TOOLS: tuple[tuple[Callable[[bytes, Labels], bool], str, str], ...] = (
         "compile-time events of PyTorch (TORCH_TRACE, tlparse)",
         "View it at https://ui.perfetto.dev. For run times, " + TORCH_REMEDY.lower(),
     ),
-    (_is_onnx_runtime, "ONNX Runtime profile", "StepScope reads traces of torch.profiler, JAX and TensorFlow"),
     (
-        lambda head, labels: b"viztracer_metadata" in head or "fee" in map(str.lower, labels.categories),
+        _is_onnx_runtime,
+        "ONNX Runtime profile",
+        "StepScope reads traces of torch.profiler, JAX and TensorFlow",
+    ),
+    (
+        lambda head, labels: (
+            b"viztracer_metadata" in head or "fee" in map(str.lower, labels.categories)
+        ),
         "VizTracer trace",
         "View it with `vizviewer FILE`. For StepScope, record with torch.profiler and export_chrome_trace",
     ),
@@ -119,5 +125,9 @@ _TOOLS: tuple[tuple[Callable[[bytes, Labels], bool], str, str], ...] = (
         "trace of a Chrome browser",
         "View it in Chrome's DevTools",
     ),
-    (_mentions(b"ExecuteCompiler", b'"beginningOfTime"'), "clang time trace", "View it at https://ui.perfetto.dev"),
+    (
+        _mentions(b"ExecuteCompiler", b'"beginningOfTime"'),
+        "clang time trace",
+        "View it at https://ui.perfetto.dev",
+    ),
 )

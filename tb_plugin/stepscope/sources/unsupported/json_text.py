@@ -12,19 +12,31 @@ MOST_KEYS = 6
 _SCANNED_BYTES = 16 << 10
 _NUMBER = rb"\s*-?\d[\d.eE+-]*\s*"
 # [[times], [[sizes], ...]] of export_memory_timeline; [[time, action, key or bytes, ...], ...] raw.
-_MEMORY_TIMELINE = re.compile(rb"\s*\[\s*\[(?:\s*\]\s*,\s*\[\s*\]|" + _NUMBER + rb"(?:,|\]\s*,\s*\[\s*\[))")
+_MEMORY_TIMELINE = re.compile(
+    rb"\s*\[\s*\[(?:\s*\]\s*,\s*\[\s*\]|" + _NUMBER + rb"(?:,|\]\s*,\s*\[\s*\[))"
+)
 _RAW_MEMORY_TIMELINE = re.compile(
-    rb"\s*\[\s*\[" + _NUMBER + rb",\s*[0-3]\s*,(?:\s*\[|" + _NUMBER + rb"," + _NUMBER + rb"\]\s*[,\]]\s*\[?)"
+    rb"\s*\[\s*\["
+    + _NUMBER
+    + rb",\s*[0-3]\s*,(?:\s*\[|"
+    + _NUMBER
+    + rb","
+    + _NUMBER
+    + rb"\]\s*[,\]]\s*\[?)"
 )
 _EXECUTION_TRACE = re.compile(rb'"schema"\s*:\s*"[^"]{0,40}"')
 # A string that does not end takes the rest, so that the scan stays linear.
 _TOKEN = re.compile(rb'"((?:[^"\\]|\\.)*)(?:"\s*(:?)|\\?\Z)|[\[\]{}]', re.DOTALL)
-_MEMORY_REMEDY = "Record with profile_memory=True and export_chrome_trace: StepScope shows memory over time"
+_MEMORY_REMEDY = (
+    "Record with profile_memory=True and export_chrome_trace: StepScope shows memory over time"
+)
 
 _BY_WORD: Sequence[tuple[tuple[bytes, ...], Unsupported]] = (
     (
         (b"speedscope.app/file-format-schema",),
-        Unsupported("speedscope profile (such as py-spy writes)", "View it at https://www.speedscope.app"),
+        Unsupported(
+            "speedscope profile (such as py-spy writes)", "View it at https://www.speedscope.app"
+        ),
     ),
     (
         (b'"frame"', b'"metrics"', b'"children"'),
@@ -54,11 +66,17 @@ def json_kind(head: bytes, size: int) -> Unsupported:
     """The kind of a JSON document."""
     start = head.removeprefix(b"\xef\xbb\xbf")
     if _RAW_MEMORY_TIMELINE.match(start):
-        return Unsupported("raw memory timeline (export_memory_timeline, .raw.json.gz)", _MEMORY_REMEDY)
+        return Unsupported(
+            "raw memory timeline (export_memory_timeline, .raw.json.gz)", _MEMORY_REMEDY
+        )
     if _MEMORY_TIMELINE.match(start):
         return Unsupported("memory timeline (export_memory_timeline)", _MEMORY_REMEDY)
     schema = _EXECUTION_TRACE.search(start)
-    if schema and b'"nodes"' in start and (b"chakra" in schema[0] or b'"ctrl' in start or b'"rf_id"' in start):
+    if (
+        schema
+        and b'"nodes"' in start
+        and (b"chakra" in schema[0] or b'"ctrl' in start or b'"rf_id"' in start)
+    ):
         return Unsupported(
             "execution trace (ExecutionTraceObserver), a graph of ops without times",
             f"{TORCH_REMEDY} of the same step",
@@ -66,7 +84,9 @@ def json_kind(head: bytes, size: int) -> Unsupported:
     for words, kind in _BY_WORD:
         if all(word in start for word in words):
             return kind
-    return chrome_kind(start) or Unsupported(f"JSON file ({_described(start, size)})", FORMATS_REMEDY)
+    return chrome_kind(start) or Unsupported(
+        f"JSON file ({_described(start, size)})", FORMATS_REMEDY
+    )
 
 
 def _described(start: bytes, size: int) -> str:

@@ -11,7 +11,8 @@ MOST_COLUMNS = 6
 _LOOKED_LINES = 20
 _STACK = re.compile(r"\S.*\s\d+(\.\d+)?")
 _TABLE_HEADER = re.compile(
-    r"Self CPU|CPU total %|CPU time avg|# of Calls|^[ \t]*Name[ \t]{2,}.*(Self|CPU|CUDA)", re.MULTILINE
+    r"Self CPU|CPU total %|CPU time avg|# of Calls|^[ \t]*Name[ \t]{2,}.*(Self|CPU|CUDA)",
+    re.MULTILINE,
 )
 _CSV_COLUMN = re.compile(r'"?[\w /%().:\[\]#-]{1,60}"?')
 
@@ -25,7 +26,9 @@ def text_kind(text: str, size: int) -> Unsupported:
     if start.startswith(("<?xml", "<svg")):
         return Unsupported("XML or SVG document", "Give the trace or log that it was drawn from")
     if "FIT Profiler Report" in text or "Profiler Report" in "".join(lines[:3]):
-        return Unsupported("table of Lightning's profiler", f"{TORCH_REMEDY}; PyTorchProfiler writes it")
+        return Unsupported(
+            "table of Lightning's profiler", f"{TORCH_REMEDY}; PyTorchProfiler writes it"
+        )
     if _TABLE_HEADER.search(text[:8192]):
         return Unsupported("table of prof.key_averages().table(), printed as text", TORCH_REMEDY)
     if text.startswith("HloModule "):
@@ -52,7 +55,9 @@ def _page(text: str) -> Unsupported:
             "HTML page with an image (such as export_memory_timeline writes)",
             "Record with profile_memory=True and export_chrome_trace",
         )
-    return Unsupported("HTML page", "Open it in a browser, and give StepScope the trace it was made from")
+    return Unsupported(
+        "HTML page", "Open it in a browser, and give StepScope the trace it was made from"
+    )
 
 
 def _are_stacks(lines: list[str]) -> bool:

@@ -86,7 +86,9 @@ class Capture:
     losses: list[Diagnostic]
 
 
-def read_captures(sessions: Sequence[Session], lanes: Lanes, progress: Progress | None = None) -> list[Capture]:
+def read_captures(
+    sessions: Sequence[Session], lanes: Lanes, progress: Progress | None = None
+) -> list[Capture]:
     """Reads sessions, and joins those that are the hosts of one capture.
 
     Raises:

@@ -40,7 +40,9 @@ class HostTrace:
     losses: Sequence[Diagnostic] = ()
 
 
-def collectives_of(hosts: Sequence[HostTrace], run: str, losses: Sequence[Diagnostic] = ()) -> Collectives:
+def collectives_of(
+    hosts: Sequence[HostTrace], run: str, losses: Sequence[Diagnostic] = ()
+) -> Collectives:
     """One record of all hosts; `losses` are those that are no host's."""
     builder = _Builder()
     for host in hosts:
@@ -48,7 +50,9 @@ def collectives_of(hosts: Sequence[HostTrace], run: str, losses: Sequence[Diagno
             builder.add(host)
     losses = (*losses, *(loss for host in hosts for loss in host.losses))
     name = hosts[0].name if len(hosts) == 1 else ""
-    return builder.build(Header(run=run, host=name, producer="XPlane", losses=losses, source=_sources_of(hosts)))
+    return builder.build(
+        Header(run=run, host=name, producer="XPlane", losses=losses, source=_sources_of(hosts))
+    )
 
 
 def _sources_of(hosts: Sequence[HostTrace]) -> str:
@@ -117,12 +121,19 @@ class _Builder:
         program = np.append(core.execution_program, -1)[core.op_execution]
         width = len(core.programs) + 1
         pairs, inverse = distinct(place * width + program + 1)
-        rows = [self._instruction(resolver, int(keys[p // width]), int(p % width) - 1) for p in pairs.tolist()]
+        rows = [
+            self._instruction(resolver, int(keys[p // width]), int(p % width) - 1)
+            for p in pairs.tolist()
+        ]
         return np.array(rows, np.int64)[inverse] if rows else np.empty(0, np.int64)
 
     def _instruction(self, resolver: Resolver, metadata: int, program: int) -> int:
         resolved = resolver.resolve(metadata, program)
-        return -1 if resolved is None else self.instructions.setdefault(resolved, len(self.instructions))
+        return (
+            -1
+            if resolved is None
+            else self.instructions.setdefault(resolved, len(self.instructions))
+        )
 
     def _append(self, group: str, **columns: Any) -> int:
         """Adds rows to a group and gives the index of the first."""
@@ -133,8 +144,14 @@ class _Builder:
 
     def build(self, header: Header) -> Collectives:
         schedule, operands, places = self.schedule.build(self.strings)
-        groups: dict[str, Any] = {name: _GROUPS[name](**_joined(chunks)) for name, chunks in self.columns.items()}
-        groups |= {"instructions": self._instruction_rows(places), "schedule": schedule, "operands": operands}
+        groups: dict[str, Any] = {
+            name: _GROUPS[name](**_joined(chunks)) for name, chunks in self.columns.items()
+        }
+        groups |= {
+            "instructions": self._instruction_rows(places),
+            "schedule": schedule,
+            "operands": operands,
+        }
         return Collectives(header=header, strings=self.strings.build(), **groups)
 
     def _instruction_rows(self, places: Mapping[tuple[str, str], int]) -> model.Instructions:
@@ -165,4 +182,6 @@ _GROUPS: dict[str, type[Group]] = {
 
 
 def _joined(chunks: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    return {name: np.concatenate([np.asarray(c[name], np.int64) for c in chunks]) for name in chunks[0]}
+    return {
+        name: np.concatenate([np.asarray(c[name], np.int64) for c in chunks]) for name in chunks[0]
+    }

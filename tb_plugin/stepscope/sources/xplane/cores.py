@@ -12,7 +12,12 @@ from google.protobuf.message import DecodeError
 from stepscope.model.arrays import I64
 from stepscope.model.collectives import OpKind
 from stepscope.pb import xplane_pb2
-from stepscope.sources.xplane.hlo import TARGET, Instruction, group_size_of_target, parse_instruction
+from stepscope.sources.xplane.hlo import (
+    TARGET,
+    Instruction,
+    group_size_of_target,
+    parse_instruction,
+)
 from stepscope.sources.xplane.plane import Events, PlaneView, base_ns, text, window_ps
 
 MODULES_LINE, OPS_LINE = "XLA Modules", "XLA Ops"
@@ -93,7 +98,9 @@ def read_core(view: PlaneView, number: int) -> CoreTrace:
     ops = [line for line in kept if line.line == OPS_LINE]
     programs, program, run, start, duration = _executions(view, modules, base)
     sources = _sources(view)
-    metadata, op_start, op_duration, counts = _ops(ops, base, [k for k, s in sources.items() if s.kind is not None])
+    metadata, op_start, op_duration, counts = _ops(
+        ops, base, [k for k, s in sources.items() if s.kind is not None]
+    )
     return CoreTrace(
         id=number,
         name=view.name,
@@ -118,15 +125,21 @@ def read_core(view: PlaneView, number: int) -> CoreTrace:
 def _comparable(lines: Sequence[Events]) -> list[Events]:
     """The lines with events whose clock is that of the line with most: a damaged time stamp must not cost others."""
     anchor = max(lines, key=len).timestamp_ns if lines else 0
-    return [line for line in lines if len(line) and abs(line.timestamp_ns - anchor) < _MAX_SPREAD_NS]
+    return [
+        line for line in lines if len(line) and abs(line.timestamp_ns - anchor) < _MAX_SPREAD_NS
+    ]
 
 
-def _executions(view: PlaneView, modules: Sequence[Events], base: int) -> tuple[list[str], I64, I64, I64, I64]:
+def _executions(
+    view: PlaneView, modules: Sequence[Events], base: int
+) -> tuple[list[str], I64, I64, I64, I64]:
     programs: dict[str, int] = {}
     rows: list[tuple[int, int, int, int]] = []
     for line in modules:
         names = {key: view.event_name(key) for key in set(line.metadata_id.tolist())}
-        index = [programs.setdefault(names[key], len(programs)) for key in line.metadata_id.tolist()]
+        index = [
+            programs.setdefault(names[key], len(programs)) for key in line.metadata_id.tolist()
+        ]
         starts = line.starts_ps(base).tolist()
         rows += zip(starts, line.duration_ps.tolist(), index, _run_ids(view, line), strict=True)
     table = np.array(sorted(rows), np.int64).reshape(-1, 4)
@@ -172,7 +185,9 @@ def group_size(source: OpSource, transfer: Instruction) -> int:
     return source.group_size or group_size_of_target(transfer.attributes.get(TARGET, ""))
 
 
-def _ops(lines: Sequence[Events], base: int, wanted: Sequence[int]) -> tuple[I64, I64, I64, dict[int, tuple[int, int]]]:
+def _ops(
+    lines: Sequence[Events], base: int, wanted: Sequence[int]
+) -> tuple[I64, I64, I64, dict[int, tuple[int, int]]]:
     empty = np.empty(0, np.int64)
     metadata = np.concatenate([empty, *(line.metadata_id for line in lines)])
     start = np.concatenate([empty, *(line.starts_ps(base) for line in lines)])

@@ -62,7 +62,9 @@ class SpaceReader:
             yield from self._walk(data)
 
     def _walk(self, data: Buffer) -> Iterator[Any]:
-        spans = sorted(self._spans(data), key=lambda span: plane_name(data, span[0]) != METADATA_PLANE)
+        spans = sorted(
+            self._spans(data), key=lambda span: plane_name(data, span[0]) != METADATA_PLANE
+        )
         done = 0
         for start, end in spans:
             yield self._plane(data, start, end)
@@ -94,17 +96,27 @@ class SpaceReader:
             if _is_mangled(body):
                 raise DamagedSource("damaged throughout", where=self.path.name, remedy=_TEXT_REMEDY)
             missing = end - len(data)
-            self._lose(f"the file ends {missing:,} bytes before the plane at byte {start} does", missing, _CUT_REMEDY)
+            self._lose(
+                f"the file ends {missing:,} bytes before the plane at byte {start} does",
+                missing,
+                _CUT_REMEDY,
+            )
         try:
             return xplane_pb2.Plane.FromString(body)
         except DecodeError:
             plane, lost = _salvage_plane(body)
             if end <= len(data):
-                self._lose(f"{lost:,} bytes of the plane at byte {start} are damaged", lost, _CUT_REMEDY)
+                self._lose(
+                    f"{lost:,} bytes of the plane at byte {start} are damaged", lost, _CUT_REMEDY
+                )
             return plane
 
     def _stop(self, data: Buffer, position: int) -> None:
-        found = "no XPlane profile" if not position else f"the {len(data) - position:,} bytes from here on are damaged"
+        found = (
+            "no XPlane profile"
+            if not position
+            else f"the {len(data) - position:,} bytes from here on are damaged"
+        )
         remedy = _TEXT_REMEDY if _is_mangled(data[position : position + 4096]) else _CUT_REMEDY
         if not position:
             raise DamagedSource(found, where=f"{self.path.name}, byte 0", remedy=remedy)
@@ -117,7 +129,9 @@ class SpaceReader:
 
 _EMPTY_REMEDY = "A profile over 2 GB is written as an empty file: profile fewer steps, or have it written as .riegeli"
 _CUT_REMEDY = "Copy the file again, or profile again and wait until the profile is written"
-_TEXT_REMEDY = "The file went through a text conversion that replaced its bytes: copy it again as binary"
+_TEXT_REMEDY = (
+    "The file went through a text conversion that replaced its bytes: copy it again as binary"
+)
 
 
 def plane_name(data: Buffer, start: int) -> bytes:
@@ -202,5 +216,7 @@ def _contents(path: Path, losses: list[Diagnostic]) -> Iterator[Buffer]:
                     yield data
     except OSError as error:
         raise SourceError(
-            f"cannot be read ({error.strerror or error})", where=str(path), remedy="Check the path and its permissions"
+            f"cannot be read ({error.strerror or error})",
+            where=str(path),
+            remedy="Check the path and its permissions",
         ) from error

@@ -23,7 +23,9 @@ TRANSFER_TYPE = "_xla_megascale_transfer_type"
 TARGET = "_xla_megascale_target"
 DCN_HANDLER = "xla_megascale_runtime"
 
-_TRANSPARENT = frozenset({"get-tuple-element", "tuple", "copy", "bitcast", "opt-barrier", "optimization-barrier"})
+_TRANSPARENT = frozenset(
+    {"get-tuple-element", "tuple", "copy", "bitcast", "opt-barrier", "optimization-barrier"}
+)
 _TRANSFERS = frozenset({"send", "recv"})
 
 
@@ -140,7 +142,9 @@ def parse_instruction(text: str) -> Instruction | None:
     if not opcode:
         return None
     arguments = text[opcode.end() : _closing(text, opcode.end())]
-    attributes = {name: _unescape(quoted) or braces for name, quoted, braces in _ATTRIBUTE.findall(text)}
+    attributes = {
+        name: _unescape(quoted) or braces for name, quoted, braces in _ATTRIBUTE.findall(text)
+    }
     size = payload_bytes(opcode[1], shape)
     return Instruction(head[1], opcode[1], tuple(_OPERAND.findall(arguments)), attributes, size)
 

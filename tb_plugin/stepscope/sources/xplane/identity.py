@@ -20,7 +20,12 @@ from stepscope.sources.xplane.hlo import (
 )
 
 _PROGRAM_ID = re.compile(r"\((\d+)\)$")
-_KINDS = {"send": OpKind.SEND, "send-done": OpKind.SEND_DONE, "recv": OpKind.RECV, "recv-done": OpKind.RECV_DONE}
+_KINDS = {
+    "send": OpKind.SEND,
+    "send-done": OpKind.SEND_DONE,
+    "recv": OpKind.RECV,
+    "recv-done": OpKind.RECV_DONE,
+}
 
 
 @dataclass(frozen=True)
@@ -60,7 +65,9 @@ class Resolver:
         hlo = self.programs.get(program_id) if program_id is not None else None
         found = hlo.find(source.name) if hlo else None
         if hlo and found:
-            resolved = _resolved(source, name, Identity.HLO, found, transfer_of(found, hlo.instructions))
+            resolved = _resolved(
+                source, name, Identity.HLO, found, transfer_of(found, hlo.instructions)
+            )
             if resolved:
                 self.used[name] = hlo
             return resolved
@@ -91,7 +98,11 @@ class Resolver:
         match = _PROGRAM_ID.search(program)
         wanted = int(match[1]) if match else None
         counts = self.core.run_counts
-        return {s.name: counts[k] for k, s in self.core.sources.items() if k in counts and s.program_id == wanted}
+        return {
+            s.name: counts[k]
+            for k, s in self.core.sources.items()
+            if k in counts and s.program_id == wanted
+        }
 
 
 def _resolved(

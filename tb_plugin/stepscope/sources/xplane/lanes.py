@@ -11,7 +11,14 @@ import numpy as np
 from stepscope.model.arrays import I64, Bools
 from stepscope.model.profile import LaneKind, NodeKind
 from stepscope.sources.xplane.cores import OPS_LINE
-from stepscope.sources.xplane.ops import OpInfo, ProgramOps, device_op, framework_op, python_call, scope_of
+from stepscope.sources.xplane.ops import (
+    OpInfo,
+    ProgramOps,
+    device_op,
+    framework_op,
+    python_call,
+    scope_of,
+)
 from stepscope.sources.xplane.plane import Events, EventStats, PlaneView, text
 
 STEPS_LINE = "Steps"
@@ -46,7 +53,9 @@ class Lane:
 
     def take(self, rows: Bools) -> Lane:
         """Some of the events."""
-        return replace(self, start=self.start[rows], duration=self.duration[rows], info=self.info[rows])
+        return replace(
+            self, start=self.start[rows], duration=self.duration[rows], info=self.info[rows]
+        )
 
 
 @dataclass(frozen=True)
@@ -192,7 +201,9 @@ def _gpu_infos(
     return np.array(info, np.int64), infos
 
 
-def _program_ids(view: PlaneView, stats: EventStats, programs: Mapping[int, ProgramOps]) -> list[int]:
+def _program_ids(
+    view: PlaneView, stats: EventStats, programs: Mapping[int, ProgramOps]
+) -> list[int]:
     """Per event the id of its program, by its number or else by its module's name; 0 for none."""
     given = stats.integers(view.stat_ids("program_id"), 0).tolist()
     modules = stats.texts(view.stat_ids("hlo_module"), view.stat_names)
@@ -222,7 +233,9 @@ def _kernel(launch: _Launch, device: str, programs: Mapping[int, ProgramOps]) ->
     )
 
 
-def _instruction(name: str, program: int, device: str, programs: Mapping[int, ProgramOps]) -> OpInfo:
+def _instruction(
+    name: str, program: int, device: str, programs: Mapping[int, ProgramOps]
+) -> OpInfo:
     program_id = program % (1 << 64)
     known = programs.get(program_id)
     if known:

@@ -50,7 +50,11 @@ _FRAMEWORK_OP = re.compile(r"([\w./<>()\[\]{}=,;@ -]*[^\s:]):([A-Za-z_]\w*)")
 def python_call(name: str) -> OpInfo | None:
     """The frame of a Python tracer's event, `$file.py:12 function`; None for other events."""
     match = _PYTHON_CALL.fullmatch(name) if name.startswith("$") else None
-    return OpInfo(name, kind=None, frames=((match[1] or "", int(match[2] or 0), match[3]),)) if match else None
+    return (
+        OpInfo(name, kind=None, frames=((match[1] or "", int(match[2] or 0), match[3]),))
+        if match
+        else None
+    )
 
 
 def framework_op(name: str, device: str, frames: tuple[Frame, ...] = ()) -> OpInfo | None:
@@ -92,12 +96,24 @@ class ProgramOps:
         instruction = self._by_name.get(name)
         scope = (text(self.module.name),)
         if instruction is None:
-            return OpInfo(name, (re.sub(r"[.\d]+$", "", name),), device=device, scope=scope, program=(program_id, name))
+            return OpInfo(
+                name,
+                (re.sub(r"[.\d]+$", "", name),),
+                device=device,
+                scope=scope,
+                program=(program_id, name),
+            )
         metadata = instruction.metadata
         op_name = text(metadata.op_name)
         return OpInfo(
             name,
-            tuple(dict.fromkeys(filter(None, (self._category(instruction), text(metadata.op_type), _last(op_name))))),
+            tuple(
+                dict.fromkeys(
+                    filter(
+                        None, (self._category(instruction), text(metadata.op_type), _last(op_name))
+                    )
+                )
+            ),
             device=device,
             scope=scope_of(op_name) or scope,
             frames=self._frames(metadata),
@@ -163,7 +179,9 @@ def _last(op_name: str) -> str:
     return op_name.rstrip(":").rpartition("/")[2]
 
 
-def device_op(name: str, stats: Mapping[str, Any], device: str, programs: Mapping[int, ProgramOps]) -> OpInfo:
+def device_op(
+    name: str, stats: Mapping[str, Any], device: str, programs: Mapping[int, ProgramOps]
+) -> OpInfo:
     """An op of a TPU plane, by the stats of its metadata. Without a framework name its scope is its program's name."""
     op_name = str(stats.get("tf_op", ""))
     program = stats.get("program_id")

@@ -119,7 +119,9 @@ class EventStats:
         rows = np.flatnonzero(self._has(ids) & np.isin(self.kind, (_UINT64, _INT64, _DOUBLE)))
         value = self.bits[rows]
         double = self.kind[rows] == _DOUBLE
-        value[double] = np.rint(np.clip(np.nan_to_num(value[double].view(np.float64)), -_LARGEST, _LARGEST))
+        value[double] = np.rint(
+            np.clip(np.nan_to_num(value[double].view(np.float64)), -_LARGEST, _LARGEST)
+        )
         column[self.event[rows]] = value
         return column
 

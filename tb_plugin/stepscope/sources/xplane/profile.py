@@ -83,7 +83,9 @@ class ProfileBuilder:
         tree = paths(calls.parent, key)
         node = np.full(len(tree) + 1, -1, np.int64)
         kernels: list[tuple[int, OpInfo]] = []
-        for path, (above, row) in enumerate(zip(tree.parent.tolist(), tree.first.tolist(), strict=True)):
+        for path, (above, row) in enumerate(
+            zip(tree.parent.tolist(), tree.first.tolist(), strict=True)
+        ):
             info = calls.infos[calls.info[row]]
             if info.kind is NodeKind.DEVICE:
                 kernels.append((path, info))

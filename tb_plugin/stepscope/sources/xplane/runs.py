@@ -94,7 +94,9 @@ def _walk(data: U8, heads: I64, size: int, tag: int) -> tuple[I64, int] | None:
     return _joined(heads, position, seen, size)
 
 
-def _joined(heads: I64, position: I64, seen: list[tuple[I64, I64]], size: int) -> tuple[I64, int] | None:
+def _joined(
+    heads: I64, position: I64, seen: list[tuple[I64, I64]], size: int
+) -> tuple[I64, int] | None:
     next_lane = {head: lane for lane, head in enumerate(heads.tolist())}
     ends = position.tolist()
     counts = np.zeros(len(heads), np.bool_)

@@ -30,7 +30,9 @@ class ScheduleBuilder:
             before = self.run_counts.get((program, name), (0, 0))
             self.run_counts[program, name] = (before[0] + count, before[1] + total_ps)
 
-    def build(self, strings: StringBuilder) -> tuple[model.Schedule, model.Operands, dict[tuple[str, str], int]]:
+    def build(
+        self, strings: StringBuilder
+    ) -> tuple[model.Schedule, model.Operands, dict[tuple[str, str], int]]:
         """The rows, and the row of each instruction by program and name."""
         rows: list[tuple[int, ...]] = []
         operands: list[int] = []
@@ -45,7 +47,9 @@ class ScheduleBuilder:
                         places[program, name] = len(rows)
                         operands += [row_of[i] for i in proto.operand_ids if i in row_of]
                         count = self.run_counts.get((program, name), (0, 0))
-                        rows.append((*_texts(strings, program, computation, proto), *count, len(operands)))
+                        rows.append(
+                            (*_texts(strings, program, computation, proto), *count, len(operands))
+                        )
         return _columns(rows), model.Operands(source=np.array(operands, np.int32)), places
 
 
@@ -66,6 +70,15 @@ def _texts(strings: StringBuilder, program: str, computation: Any, proto: Any) -
 
 def _columns(rows: Sequence[tuple[int, ...]]) -> model.Schedule:
     table = np.array(rows, np.int64).reshape(-1, 8)
-    names = ("program", "computation", "name", "opcode", "op_name", "run_count", "total_ps", "operand_end")
+    names = (
+        "program",
+        "computation",
+        "name",
+        "opcode",
+        "op_name",
+        "run_count",
+        "total_ps",
+        "operand_end",
+    )
     columns: dict[str, Any] = {name: table[:, i] for i, name in enumerate(names)}
     return model.Schedule(**columns)

@@ -10,7 +10,18 @@ import numpy as np
 
 from stepscope.model.arrays import I64
 from stepscope.model.columns import StringBuilder
-from stepscope.model.profile import Dims, Frames, Inputs, NodeKind, Nodes, OpTypes, Outputs, Scopes, Shapes, Traces
+from stepscope.model.profile import (
+    Dims,
+    Frames,
+    Inputs,
+    NodeKind,
+    Nodes,
+    OpTypes,
+    Outputs,
+    Scopes,
+    Shapes,
+    Traces,
+)
 from stepscope.sources.xplane.ops import Frame, OpInfo, ProgramOps
 from stepscope.sources.xplane.shapes import Shape
 
@@ -77,7 +88,9 @@ class Tables:
         nodes, op_types = self._node_rows()
         outputs, output_end = self._output_rows()
         inputs, input_end = self._input_rows(programs)
-        columns: dict[str, Any] = {name: np.array(values, np.int64) for name, values in nodes.items()}
+        columns: dict[str, Any] = {
+            name: np.array(values, np.int64) for name, values in nodes.items()
+        }
         return {
             "nodes": Nodes(**columns, output_end=output_end, input_end=input_end),
             "op_types": OpTypes(type=np.array(op_types, np.int32)),
@@ -101,7 +114,9 @@ class Tables:
             values = (
                 self.strings(info.name),
                 own,
-                self._scope((*info.scope, info.name.rpartition("/")[2] if info.scope else info.name), kind),
+                self._scope(
+                    (*info.scope, info.name.rpartition("/")[2] if info.scope else info.name), kind
+                ),
                 kind,
                 device,
                 trace,
@@ -121,7 +136,9 @@ class Tables:
         return parent
 
     def _scope_rows(self) -> Scopes:
-        rows = [(parent, self.strings(name), kind) for (parent, name), (_, kind) in self._scopes.items()]
+        rows = [
+            (parent, self.strings(name), kind) for (parent, name), (_, kind) in self._scopes.items()
+        ]
         return Scopes(**_columns(rows, "parent", "name", "kind"))
 
     def _frame_rows(self) -> Frames:
@@ -136,7 +153,9 @@ class Tables:
         ends = []
         for info, _, _ in self._nodes:
             slots = () if info.shape is None else info.shape.parts or (info.shape,)
-            rows += [(self._shape(slot), -1 if slot.bytes is None else slot.bytes) for slot in slots]
+            rows += [
+                (self._shape(slot), -1 if slot.bytes is None else slot.bytes) for slot in slots
+            ]
             ends.append(len(rows))
         return Outputs(**_columns(rows, "shape", "bytes")), np.array(ends, np.int64)
 
@@ -155,7 +174,9 @@ class Tables:
         executed: dict[tuple[str, int], dict[str, int]] = {}
         for number, (info, _, _) in enumerate(self._nodes):
             if info.program:
-                executed.setdefault((info.device, info.program[0]), {}).setdefault(info.program[1], number)
+                executed.setdefault((info.device, info.program[0]), {}).setdefault(
+                    info.program[1], number
+                )
         sources: list[int] = []
         ends = []
         for info, _, _ in self._nodes:
@@ -166,7 +187,17 @@ class Tables:
         return Inputs(source=np.array(sources, np.int32)), np.array(ends, np.int64)
 
 
-_NODE_COLUMNS = ("name", "op", "scope", "kind", "device", "trace", "caller", "float_ops", "op_type_end")
+_NODE_COLUMNS = (
+    "name",
+    "op",
+    "scope",
+    "kind",
+    "device",
+    "trace",
+    "caller",
+    "float_ops",
+    "op_type_end",
+)
 
 
 def _columns(rows: Sequence[tuple[int, ...]], *names: str) -> dict[str, Any]:

@@ -60,7 +60,9 @@ class TransferRows:
 
     def columns(self, host: int, strings: StringBuilder) -> dict[str, Any]:
         """The rows as columns of the record."""
-        empty = {name: np.empty(0, np.int64) for name in ("start_ps", "payload_bytes", *_TIMES, *_IDS)}
+        empty = {
+            name: np.empty(0, np.int64) for name in ("start_ps", "payload_bytes", *_TIMES, *_IDS)
+        }
         return {
             "host": np.full(len(self.names), host),
             "name": [strings(name) for name in self.names],
@@ -75,7 +77,9 @@ def read_transfers(view: PlaneView) -> TransferRows:
     Such an event stands where the transfer ended, and says how long it took.
     """
     kind = _KINDS[view.name]
-    wanted = [key for key in view.plane.event_metadata if view.event_name(key).startswith(kind.name)]
+    wanted = [
+        key for key in view.plane.event_metadata if view.event_name(key).startswith(kind.name)
+    ]
     if not wanted or not view.stat_ids(kind.stat):
         return TransferRows()
     found = [line.take(np.isin(line.metadata_id, wanted)) for line in view.lines()]
@@ -94,14 +98,18 @@ def together(a: TransferRows, b: TransferRows) -> TransferRows:
 
 def _shifted(rows: TransferRows, base: int) -> TransferRows:
     shift = (rows.base_ns - base) * 1000
-    numbers = rows.numbers | {"start_ps": rows.numbers["start_ps"] + (shift if shift < 2**62 else 0)}
+    numbers = rows.numbers | {
+        "start_ps": rows.numbers["start_ps"] + (shift if shift < 2**62 else 0)
+    }
     return TransferRows(base, rows.names, rows.labels, numbers)
 
 
 def _joined(base: int, parts: Sequence[TransferRows]) -> TransferRows:
     if not parts:
         return TransferRows(base)
-    numbers = {key: np.concatenate([part.numbers[key] for part in parts]) for key in parts[0].numbers}
+    numbers = {
+        key: np.concatenate([part.numbers[key] for part in parts]) for key in parts[0].numbers
+    }
     names = [name for part in parts for name in part.names]
     return TransferRows(base, names, [label for part in parts for label in part.labels], numbers)
 
@@ -112,7 +120,9 @@ def _rows(view: PlaneView, kind: _Kind, line: Events, base: int) -> TransferRows
     def stat(name: str) -> I64:
         return stats.integers(view.stat_ids(name), -1)
 
-    numbers = {column: np.where(stat(name) > _LARGEST_ID, -1, stat(name)) for column, name in _IDS.items()}
+    numbers = {
+        column: np.where(stat(name) > _LARGEST_ID, -1, stat(name)) for column, name in _IDS.items()
+    }
     for column, name in _TIMES.items():
         us = stat(name)
         numbers[column] = np.where((us < 0) | (us > _LONGEST_US), -1, us * _PS_PER_US)
