@@ -45,7 +45,7 @@ function RateTable({ series }: { series: readonly OverviewSeries[] }) {
       <thead>
         <tr>
           <th title="The run, with its series where it has several">run</th>
-          <th title="The rate over the whole run">
+          <th class="spark" title="The rate over the whole run">
             <span class="hidden">Rate over time</span>
           </th>
           {["now", "average"].map((title) => (
@@ -104,7 +104,7 @@ function RateRow({ series, title, waits, bare }: RateRowProps) {
           {title}
         </button>
       </td>
-      <td>
+      <td class="spark">
         <Spark values={series.local_samples_per_sec} colour={colour} />
       </td>
       <RateCell values={series.local_samples_per_sec} unit={unit} bare={bare} />

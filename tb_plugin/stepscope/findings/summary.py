@@ -116,7 +116,7 @@ def _first_thing(finding: Finding | None) -> str:
 
 def _sentence(facts: StepFacts | None, kinds: Iterable[KindShare], first: Finding | None) -> str:
     if facts is None:
-        return "" if first is None else first.title
+        return "" if first is None else f"{first.title}."
     parts = [f"{kind.share:.0%} {kind.kind}" for kind in kinds if kind.share >= _LEAST_SHARE][
         :_MOST_KINDS
     ]
