@@ -260,7 +260,7 @@ def test_time_of_runtime_calls_is_counted_once_in_the_op_that_makes_them(tmp_pat
         slice_of("cuda_runtime", "cudaMemcpyAsync", 10, 880),
     ]
     (found,) = trace_costs(tmp_path / "t.pt.trace.json", events)
-    assert found.title == "op aten::copy_ takes 100.0% of the time (900 µs)"
+    assert found.title == "op aten::copy_ takes 100.0% of the host time (900 µs)"
     assert found.note == "Most of it is in cudaMemcpyAsync"
 
 

@@ -37,6 +37,7 @@ _MOST_ASKED = 24
 _WRAPPER = "autograd::engine::evaluate_function: "
 """What PyTorch's autograd puts around each op of the backward pass."""
 
+_WHOLES = {"accelerator_exec_micros": "device time", "cpu_exec_micros": "host time"}
 _WORDS = {"op": "op", "scope": "scope", "code": "line"}
 
 
@@ -67,7 +68,7 @@ class HotSpots:
     def __init__(self, views: Views) -> None:
         self._views = views
         self._profile = views.profile
-        self._own = _own_ticks(self._profile)
+        self._own = _own_ticks(self._profile, self.time_field)
         self._kind = self._profile.nodes.kind
 
     def find(self) -> list[HotSpot]:
@@ -78,10 +79,17 @@ class HotSpots:
         return sorted(found, key=lambda spot: -spot.micros)
 
     @cached_property
+    def time_field(self) -> str:
+        """The time that costs are of: the device's where one works, else the host's; tfprof's sum of both."""
+        return self._view("op").time_field
+
+    @cached_property
     def whole_micros(self) -> float:
-        """The time of the profile."""
+        """The summed self time of the profile on that resource."""
         result = self._view("op")
-        return float(result.column("total_exec_micros")[0]) if len(result) else 0.0
+        if not len(result):
+            return 0.0
+        return float(result.column(f"total_{self.time_field}")[0])
 
     def _view(self, view: str) -> ViewResult:
         return self._views.analyze(ViewsOptions(view=view, order_by="micros"))
@@ -111,7 +119,7 @@ class HotSpots:
         if not len(result) or self.whole_micros <= 0:
             return
         own = _added_micros(result)
-        total = result.column("total_exec_micros")
+        total = result.column(f"total_{self.time_field}")
         large = [
             row
             for row in np.argsort(-total, kind="stable").tolist()
@@ -179,7 +187,7 @@ class HotSpots:
         result = self._view(view)
         if not len(result) or self.whole_micros <= 0:
             return []
-        total = result.column("total_exec_micros")
+        total = result.column(f"total_{self.time_field}")
         least, steps = LEAST_SHARE * self.whole_micros, {name for _, name in result.steps}
         rows = [
             row for row in _divided(result, total, per_branch=view == "code") if total[row] >= least
@@ -208,19 +216,22 @@ class HotSpots:
 
 def _added_micros(result: ViewResult) -> Array:
     """The time of each row that adds up: of launched work, whose self time its op has, the total."""
-    total = "total_exec_micros"
+    total = f"total_{result.time_field}"
     return result.in_unit(result.field(total), result.addends(total))
 
 
-def _own_ticks(profile: Profile) -> Array:
-    """What each node takes itself, every tick once.
+def _own_ticks(profile: Profile, time_field: str) -> Array:
+    """What each node takes itself on the resource that the field is of, every tick once.
 
     Runtime calls are in the host time of the op that makes them: here that op is without them. What a step takes
     itself is the time outside all that it holds, and says nothing of the line that began it.
     """
     rows = profile.node_steps
-    ticks = (rows.host_ticks + rows.accelerator_ticks).astype(np.float64)
-    own = np.bincount(rows.node, weights=ticks, minlength=len(profile.nodes))
+    ticks = {
+        "accelerator_exec_micros": rows.accelerator_ticks,
+        "cpu_exec_micros": rows.host_ticks,
+    }.get(time_field, rows.host_ticks + rows.accelerator_ticks)
+    own = np.bincount(rows.node, weights=ticks.astype(np.float64), minlength=len(profile.nodes))
     if profile.nested:
         calls = np.flatnonzero((profile.nodes.kind == NodeKind.RUNTIME) & (launchers(profile) >= 0))
         np.subtract.at(own, launchers(profile)[calls], own[calls])
@@ -302,16 +313,16 @@ def largest_costs(result: LensResult[Any]) -> list[Cost]:
     for spot in spots.find():
         share = spot.micros / spots.whole_micros
         if share >= LEAST_SHARE:
-            costs.append(_cost(result, spot, share))
+            costs.append(_cost(result, spot, share, _WHOLES.get(spots.time_field, "time")))
     return costs
 
 
-def _cost(result: LensResult[Any], spot: HotSpot, share: float) -> Cost:
+def _cost(result: LensResult[Any], spot: HotSpot, share: float, whole: str) -> Cost:
     places = dict.fromkeys(((spot.view, spot.name), *spot.same))
     inner = [name for view, name in spot.same if view == "op" and name != spot.name]
     return Cost(
         view=spot.view,
-        title=f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the time ({time_words(spot.micros)})",
+        title=f"{_WORDS[spot.view]} {spot.name} takes {share:.1%} of the {whole} ({time_words(spot.micros)})",
         kind=kernel_kind(inner[-1] if inner else spot.name),
         cost=spot.micros,
         share=share,
