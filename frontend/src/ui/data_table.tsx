@@ -40,7 +40,7 @@ export function DataTable<R>(props: DataTableProps<R>) {
       columns={columns}
       count={sorted.length}
       row={(index) => sorted[index]}
-      id={(row) => `data-${encodeURIComponent(id(row))}`}
+      id={(row) => `data-${encodeURIComponent(`${props.label}-${id(row)}`)}`}
       sort={sort}
       onSort={props.onSort}
       cursor={cursor}
