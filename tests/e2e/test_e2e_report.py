@@ -153,9 +153,6 @@ def test_evidence_opens_its_row(page: Watched, report: Path) -> None:
     expect(panel.get_by_text(re.compile(r"\b1 of \d+"))).to_be_visible()
 
 
-@pytest.mark.xfail(
-    strict=False, reason="the link's text changed with the findings page; to be looked at"
-)
 def test_a_collective_named_by_a_finding_is_the_selected_row(page: Watched, report: Path) -> None:
     panel = opened(page, report, lens="findings", run="slices")
     link = (

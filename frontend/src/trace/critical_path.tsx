@@ -23,7 +23,10 @@ function Tables({ document }: { document: CriticalPathDocument }) {
   const parts = Object.entries(document.parts_ps).map(
     ([kind, time]) => `${kind} ${percent(time / document.total_ps, 1)}`,
   );
-  const show = (id: string) => session.update({ pane: "trace", key: id, host: ON_PATH, zoom: windowOf(document, id) });
+  const show = (id: string) => {
+    const execution = document.segments.find((one) => segmentKey(one) === id)?.execution;
+    session.update({ pane: "trace", key: String(execution ?? ""), host: ON_PATH, zoom: windowOf(document, id) });
+  };
   return (
     <div class="main-column">
       <div class="pane-head">
@@ -65,8 +68,9 @@ function rowKey({ kind, name }: PathRow): string {
   return `${kind} ${name}`;
 }
 
-function segmentKey({ execution, start_ps }: PathSegment): string {
-  return execution === null ? `at ${start_ps}` : String(execution);
+/** An execution may lie on the path in several segments. */
+function segmentKey({ start_ps, lane, kind }: PathSegment): string {
+  return `${start_ps} ${lane} ${kind}`;
 }
 
 function windowOf({ segments }: CriticalPathDocument, id: string): readonly [number, number] | null {
